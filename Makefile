@@ -1,0 +1,54 @@
+# Every target sets itself up: the first call makes .venv and installs into it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BENCH := .venv-bench
+BENCH_READY := $(BENCH)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench soak clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
+
+setup: $(READY) ## create .venv and install regard with all that its development needs
+
+# torch first and by its exact version: a range would bring gigabytes of CUDA along
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+demo: $(READY) ## train, score and look into a Transformer on the built-in corpus (about six minutes)
+	$(BIN)/regard demo --out demo --overwrite
+
+test: $(READY) ## the tests
+	$(BIN)/python -m pytest -q
+
+check: $(READY) ## format, lint, types, imports, tests: what CI runs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q
+
+format: $(READY) ## put the code into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+$(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . -r bench/requirements.txt
+	@touch $@
+
+bench: $(BENCH_READY) ## measured comparisons with peers, in a venv of their own
+	$(BENCH)/bin/python bench/training.py
+
+soak: $(READY) ## long runs: training killed at many random moments and resumed
+	$(BIN)/python -m pytest -q -m soak
+
+clean: ## remove what make has made
+	rm -rf $(VENV) $(BENCH) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

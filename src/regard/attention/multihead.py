@@ -1,0 +1,98 @@
+"""Several attentions side by side, each in its own projection (Vaswani 2017, section 3.2.2)."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.attention.attend import Tap, attend
+from regard.attention.capture import Attends
+
+
+class KeysValues(NamedTuple):
+    """What is looked at, projected and split into heads; computed once, it serves every later query."""
+
+    keys: Float[Tensor, "B H S K"]
+    values: Float[Tensor, "B H S K"]
+
+
+class MultiHead(Attends):
+    """MultiHead(Q, K, V) = Concat(head_1 … head_H) W^O, head_h = Attention(Q W_h^Q, K W_h^K, V W_h^V).
+
+    The three projections lie in one matrix, in the order query, keys, values, so that self-attention is one product.
+    """
+
+    def __init__(self, *, width: int, heads: int, name: str, dropout: float = 0.0) -> None:
+        super().__init__(name)
+        self.heads, self.dropout = heads, dropout
+        self.project = nn.Linear(width, 3 * width)
+        self.output = nn.Linear(width, width)
+        for part in self.project.weight.chunk(3):
+            nn.init.xavier_uniform_(part)
+        nn.init.xavier_uniform_(self.output.weight)
+        nn.init.zeros_(self.project.bias)
+        nn.init.zeros_(self.output.bias)
+
+    def self_attention(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: Bool[Tensor, "..."] | None,
+        past: KeysValues | None = None,
+    ) -> tuple[Float[Tensor, "B T D"], KeysValues]:
+        """x looks at itself and, before itself, at the past; also gives the keys and values that the next step may
+        reuse."""
+        query, keys, values = (self._split(part) for part in self.project(x).chunk(3, dim=-1))
+        if past is not None:
+            keys = torch.cat((past.keys, keys), dim=2)
+            values = torch.cat((past.values, values), dim=2)
+        context = attend(query, keys, values, mask=mask, tap=self.tap(), dropout=self._dropout())
+        return self.output(self._join(context)), KeysValues(keys, values)
+
+    def remember(self, memory: Float[Tensor, "B S D"]) -> KeysValues:
+        """The keys and values of a memory, computed once per sentence."""
+        width = memory.shape[-1]
+        projected = nn.functional.linear(memory, self.project.weight[width:], self.project.bias[width:])
+        keys, values = (self._split(part) for part in projected.chunk(2, dim=-1))
+        return KeysValues(keys, values)
+
+    def cross_attention(
+        self, x: Float[Tensor, "R T D"], memory: KeysValues, *, mask: Bool[Tensor, "B ..."] | None
+    ) -> Float[Tensor, "R T D"]:
+        """x looks at a memory of B sentences. R = B, or, in beam search, R = B·n: the n hypotheses of a sentence stand
+        side by side as queries of one memory, which therefore is never copied."""
+        rows, steps, width = x.shape
+        sentences = memory.keys.shape[0]
+        folded = x.reshape(sentences, -1, width)
+        query = self._split(nn.functional.linear(folded, self.project.weight[:width], self.project.bias[:width]))
+        tap = self.tap()
+        if tap is not None and rows != sentences:
+            tap = _per_hypothesis(tap, steps)
+        context = attend(query, memory.keys, memory.values, mask=mask, tap=tap, dropout=self._dropout())
+        result: Tensor = self.output(self._join(context))
+        return result.reshape(rows, steps, width)
+
+    def _dropout(self) -> float:
+        return self.dropout if self.training else 0.0
+
+    def _split(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B H T K"]:
+        rows, steps, _ = x.shape
+        return x.view(rows, steps, self.heads, -1).transpose(1, 2)
+
+    def _join(self, x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T D"]:
+        return x.transpose(1, 2).flatten(2)
+
+
+def _per_hypothesis(tap: Tap, steps: int) -> Tap:
+    """Shows (B H n·T S) to the tap as (B·n H T S): one row per hypothesis, as everywhere else."""
+
+    def unfolded(what: str, tensor: Tensor, /) -> Tensor:
+        if what == "values":
+            return tap(what, tensor)
+        sentences, heads, _, keys = tensor.shape
+        seen = tensor.reshape(sentences, heads, -1, steps, keys).transpose(1, 2).flatten(0, 1)
+        kept = tap(what, seen)
+        return kept.reshape(sentences, -1, heads, steps, keys).transpose(1, 2).reshape(tensor.shape)
+
+    return unfolded

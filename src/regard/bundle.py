@@ -1,0 +1,125 @@
+"""What a trained model is on disk: config.json, model.safetensors, tokenizer.json, card.json and a README."""
+
+import json
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from regard import catalogue
+from regard.config import Tree
+from regard.errors import BundleError
+from regard.files import write_text
+from regard.weights import put_weights, read_tensors, write_tensors
+
+FORMAT = 1
+CONFIG, WEIGHTS, CARD, README = "config.json", "model.safetensors", "card.json", "README.md"
+
+
+def load(model: str | Path) -> Any:
+    """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`."""
+    directory = Path(model)
+    config = read_config(directory)
+    entry = catalogue.task_entry(config["task"])
+    tokenizers = catalogue.find(entry.tokenizers).load(directory)
+    network = build_model(config, tokenizers.model_sizes())
+    tensors, _ = read_tensors(directory / WEIGHTS)
+    put_weights(network, tensors, where=str(directory / WEIGHTS))
+    langs = tuple(config["data"]["langs"])
+    return catalogue.find(entry.verbs)(network, tokenizers, langs=langs, name=directory.resolve().name)
+
+
+def build_model(config: Tree, sizes: Mapping[str, int]) -> nn.Module:
+    """The network that a config describes, with fresh weights."""
+    settings = dict(config["model"])
+    entry = catalogue.model_entry(settings.pop("name"), config["task"])
+    model: nn.Module = catalogue.find(entry.model)(catalogue.find(entry.config).parse(settings, where="model"), **sizes)
+    return model
+
+
+def read_config(directory: Path) -> Tree:
+    """The settings of a model directory."""
+    if not directory.is_dir():
+        raise BundleError(
+            f"There is no model directory {directory}.", do="give the directory that regard train --out made"
+        )
+    config = _read_json(directory / CONFIG)
+    if config.get("format") != FORMAT:
+        raise BundleError(
+            f"{directory / CONFIG} is of another format.",
+            found=f"format {config.get('format')!r}",
+            wanted=f"format {FORMAT}",
+            do="update regard, or train again",
+        )
+    return config
+
+
+def write_config(directory: Path, config: Tree) -> None:
+    """The resolved settings of a run."""
+    write_text(directory / CONFIG, _json({"format": FORMAT, **config}))
+
+
+def write_weights(directory: Path, weights: Mapping[str, Tensor]) -> None:
+    """The weights that the model goes by."""
+    write_tensors(directory / WEIGHTS, weights)
+
+
+def read_card(directory: Path) -> Tree:
+    """What is known of a model besides its settings; empty if the training has not ended."""
+    return _read_json(directory / CARD) if (directory / CARD).exists() else {}
+
+
+def write_card(directory: Path, card: Tree) -> None:
+    """The card, and the same for a human reader."""
+    write_text(directory / CARD, _json({**card, "versions": versions()}))
+    write_text(directory / README, _readme(directory.resolve().name, card))
+
+
+def versions() -> dict[str, str]:
+    """What the numbers were made with."""
+    found = {"python": platform.python_version()}
+    for name in ("regard", "torch", "tokenizers", "sacrebleu"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed as a package"
+    return found
+
+
+def _readme(name: str, card: Tree) -> str:
+    langs = " → ".join(lang for lang in card.get("langs", ()) if lang) or "languages not given"
+    scores = [f"| {split} | {figures['bleu']:.2f} | {figures['chrf']:.2f} | `{figures['signature']}` |"
+              for split, figures in card.get("scores", {}).items()]  # fmt: skip
+    table = ["", "| data | BLEU | chrF | signature |", "|---|---|---|---|", *scores] if scores else []
+    lines = [
+        f"# {name}",
+        "",
+        f"A {card['model']} for {card['task']}, {langs}, {card['parameters']:,} parameters, trained with *regard* "
+        f"(seed {card['seed']}, {card['updates']:,} updates).",
+        *table,
+        "",
+        "```",
+        f'regard {card["verb"]} {name} "…"',
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _read_json(path: Path) -> Tree:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BundleError(f"{path} is missing.", do="give a complete model directory, made by regard train") from None
+    except (ValueError, OSError) as error:
+        raise BundleError(f"{path} is damaged.", found=str(error), do="copy it again, or train again") from None
+    if not isinstance(content, dict):
+        raise BundleError(f"{path} is damaged.", found=type(content).__name__, wanted="a JSON object")
+    return content
+
+
+def _json(content: Tree) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

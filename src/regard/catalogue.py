@@ -1,0 +1,87 @@
+"""What there is: which tasks, which models serve them, which presets they have. The one table that commands go by.
+
+Everything is named by a string and imported when asked for, so that `--help` never waits for torch.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from regard.config import nearest
+from regard.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Model:
+    """module:class of the model and of its config; the names of its presets, the first being the default."""
+
+    model: str
+    config: str
+    presets: str
+    preset_names: tuple[str, ...]
+    tasks: tuple[str, ...]
+    about: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """module:class of the task (data → losses), of its tokenizers, of its scoring, and of the object with its verbs."""
+
+    task: str
+    tokenizers: str
+    validate: str
+    evaluate: str
+    verbs: str
+    about: str
+
+
+MODELS = {
+    "transformer": Model(
+        model="regard.models.transformer:Transformer",
+        config="regard.models.transformer:TransformerConfig",
+        presets="regard.models.transformer:PRESETS",
+        preset_names=("tiny", "small", "base", "big"),
+        tasks=("translation",),
+        about="self-attention only, encoder and decoder (Vaswani 2017)",
+    ),
+}
+
+TASKS = {
+    "translation": Task(
+        task="regard.tasks.translation:TranslationTask",
+        tokenizers="regard.tasks.translation:Tokenizers",
+        validate="regard.evaluation.translation:validate",
+        evaluate="regard.evaluation.translation:evaluate",
+        verbs="regard.tasks.translator:Translator",
+        about="sentences into another language",
+    ),
+}
+
+
+def find(reference: str) -> Any:
+    """The object that "package.module:name" names."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+def model_entry(name: str, task: str) -> Model:
+    """The model of that name, if it serves the task."""
+    serving = [known for known, entry in MODELS.items() if task in entry.tasks]
+    if name not in serving:
+        raise ConfigError(f"There is no model {name!r} for the task {task}.", do=nearest(name, serving))
+    return MODELS[name]
+
+
+def task_entry(name: str) -> Task:
+    """The task of that name."""
+    if name not in TASKS:
+        raise ConfigError(f"There is no task {name!r}.", do=nearest(name, TASKS))
+    return TASKS[name]
+
+
+def preset(entry: Model, name: str | None) -> dict[str, Any]:
+    """The settings of a preset; the first one if none is named."""
+    name = name or entry.preset_names[0]
+    if name not in entry.preset_names:
+        raise ConfigError(f"There is no preset {name!r}.", do=nearest(name, entry.preset_names))
+    return dict(find(entry.presets)[name])

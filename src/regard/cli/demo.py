@@ -1,0 +1,100 @@
+"""regard demo"""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.config import Tree
+
+if TYPE_CHECKING:
+    from regard.data.corpora import Corpus
+    from regard.evaluation.challenges import Challenge
+    from regard.insight import Trace
+    from regard.tasks.translator import Translator
+
+SETTINGS: Tree = {
+    "task": "translation",
+    "model": {"name": "transformer", "preset": "tiny"},
+    "tokenizer": {"size": 2000},
+    "training": {},
+}
+"""The recipe: see docs/log.md for how it was chosen."""
+SHOWN = 4
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Directory for everything it makes.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(help="Same seed, same model.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier demo stopped.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start anew in --out.")] = False,
+) -> None:
+    """Train a Transformer on the built-in English–Chinese corpus, score it, and see where it looks."""
+    from regard.bundle import load
+    from regard.cli.train import run
+    from regard.data.corpora import build
+    from regard.evaluation.challenges import evaluate_challenges, read_challenges
+    from regard.tasks.translator import Search
+    from regard.training import directory
+
+    directory.claim(out / "model", resume=resume, overwrite=overwrite)
+    data = _write(build(seed), out / "data")
+    tree = {**SETTINGS, "seed": seed, "data": {**data, "langs": ["en", "zh"]}}
+    run(tree, out / "model", resume=resume, overwrite=overwrite)
+    translator = load(out / "model")
+    challenges = read_challenges(out / "data" / "challenges.jsonl")
+    sys.stdout.write("\nChallenge sets: pairs that differ in one thing, both sentences exactly right\n")
+    for name, figures in evaluate_challenges(translator, challenges, Search()).items():
+        sys.stdout.write(f"  {name:<18} {figures['exact']:>6.1%} of {figures['pairs']}\n")
+    _show(translator, [c for c in challenges if c.phenomenon == "bank"][:20], out)
+    sys.stdout.write(f'\nNow try:  regard translate {out / "model"} "The museum was closed because it was old."\n')
+
+
+def _write(corpus: "Corpus", directory: Path) -> Tree:
+    """The corpus as ordinary files, so that everything after this is what anybody can do with theirs."""
+    from regard.evaluation.challenges import Challenge, write_challenges
+    from regard.files import write_text
+
+    directory.mkdir(parents=True, exist_ok=True)
+    for split, pairs in (("train", corpus.train), ("val", corpus.validation), ("test", corpus.test)):
+        write_text(directory / f"{split}.tsv", "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
+    contrasts = [contrast for pairs in corpus.challenges.values() for contrast in pairs]
+    write_challenges(directory / "challenges.jsonl", map(Challenge.of, contrasts))
+    return {split: [str(directory / f"{split}.tsv")] for split in ("train", "val", "test")}
+
+
+def _show(translator: "Translator", challenges: "list[Challenge]", out: Path) -> None:
+    """Pairs of the bank set: source, output, and what *bank* looked at in the head that looks most at the clue."""
+    from regard.evaluation.challenges import clue_head, clues
+
+    sides = [
+        (c.word, side.source, deciders)
+        for c in challenges
+        for side, deciders in zip((c.first, c.second), clues(c), strict=True)
+    ]
+    traces = [translator.attention(source).by_words() for _, source, _ in sides]
+    found = clue_head(traces, [(word, deciders) for word, _, deciders in sides])
+    sys.stdout.write(
+        f"\nWhere *bank* looks: {found.name}, head {found.head} "
+        f"(of all encoder heads the one that gives the clue most: {found.weight:.2f}, mean of {len(sides)} sentences)\n"
+    )
+    for (word, source, _), trace in list(zip(sides, traces, strict=True))[:SHOWN]:
+        sys.stdout.write(f"  {source}\n  {trace.rows['prediction'].text}\n")
+        sys.stdout.write(f"    {trace.sentence(found.name, found.head, word)}\n")
+    _draw(traces[0], found.name, found.head, out)
+
+
+def _draw(trace: "Trace", name: str, head: int, out: Path) -> None:
+    """Two pictures, as PNG where the system has a Chinese font and as SVG where not."""
+    from regard.insight import MissingFontError, alignment, draw
+
+    for suffix in (".png", ".svg"):
+        try:
+            pictures = [draw(trace, name=name, head=head, path=out / f"bank{suffix}")]
+            pictures.append(alignment(trace, out / f"alignment{suffix}"))
+        except MissingFontError as error:
+            sys.stderr.write(f"regard: {error}\nregard: drawing SVG instead\n")
+            continue
+        sys.stdout.write("\nPictures: " + ", ".join(map(str, pictures)) + "\n")
+        return

@@ -1,0 +1,146 @@
+"""How training looks: a bar on a terminal, plain lines elsewhere; all of it on stderr."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Any, TypeVar
+
+from regard.training.loop import Step
+
+T = TypeVar("T")
+
+
+class Lines:
+    """A line at every tenth second at most, and one for each validation."""
+
+    every = 10.0
+
+    def __init__(self) -> None:
+        self.updates, self.best = 0, ""
+        self._said = 0.0
+        self._rate = _Rate()
+
+    def __enter__(self) -> "Lines":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def started(self, facts: dict[str, Any]) -> None:
+        self.updates = facts["updates"]
+        sizes = " + ".join(f"{size:,}" for size in sorted(set(facts["vocabulary"].values())))
+        self.said(
+            f"{facts['model']}, {facts['parameters']:,} parameters; {facts['pairs']:,} pairs, vocabulary {sizes}; "
+            f"{facts['updates']:,} updates, {facts['updates_per_epoch']:,} an epoch; {facts['device']}, "
+            f"{facts['threads']} threads"
+        )
+        if facts["skipped"]:
+            self.said(f"{len(facts['skipped'])} rows were left out (listed in skipped.txt)")
+        if facts["done"]:
+            self.said(f"resuming after update {facts['done']:,}")
+
+    def stepped(self, step: Step, seconds: float) -> None:
+        self._rate.add(step.tokens)
+        if time.monotonic() - self._said >= self.every or step.number == self.updates:
+            self._said = time.monotonic()
+            self.said(f"update {step.number:,}/{self.updates:,}  {self._describe(step)}")
+
+    def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None:
+        if best:
+            self.best = f"best BLEU {metrics['bleu']:.2f}"
+        star = " *" if best else ""
+        self.said(f"validation at {update:,}: loss {metrics['loss']:.3f}  BLEU {metrics['bleu']:.2f}{star}")
+        self._rate.pause()
+
+    def said(self, text: str) -> None:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+    def _describe(self, step: Step) -> str:
+        losses = "  ".join(f"{name} {value:.3f}" for name, value in step.losses.items())
+        left = self._rate.left(self.updates - step.number)
+        return f"{losses}  {self._rate.tokens_per_second:,.0f} tokens/s  ETA {left}  {self.best}".rstrip()
+
+
+class Bar(Lines):
+    """The same on one line that moves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        self.console = Console(stderr=True)
+        columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+        self.bar = Progress(*columns, console=self.console, transient=False)
+        self.row = self.bar.add_task("", total=None)
+
+    def __enter__(self) -> "Bar":
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def started(self, facts: dict[str, Any]) -> None:
+        super().started(facts)
+        self.bar.update(self.row, total=facts["updates"], completed=facts["done"])
+
+    def stepped(self, step: Step, seconds: float) -> None:
+        self._rate.add(step.tokens)
+        self.bar.update(self.row, completed=step.number, description=self._describe(step))
+
+    def said(self, text: str) -> None:
+        self.bar.console.print(text, highlight=False, markup=False)
+
+
+class _Rate:
+    """Tokens and updates a second of late, validation not counted."""
+
+    def __init__(self) -> None:
+        self._marks: list[tuple[float, int]] = []
+
+    def add(self, tokens: int) -> None:
+        self._marks = [*self._marks[-100:], (time.monotonic(), tokens)]
+
+    def pause(self) -> None:
+        self._marks = []
+
+    @property
+    def tokens_per_second(self) -> float:
+        if len(self._marks) < 2:
+            return 0.0
+        return sum(tokens for _, tokens in self._marks[1:]) / max(1e-9, self._marks[-1][0] - self._marks[0][0])
+
+    def left(self, updates: int) -> str:
+        if len(self._marks) < 2:
+            return "–"
+        each = (self._marks[-1][0] - self._marks[0][0]) / (len(self._marks) - 1)
+        seconds = int(updates * each)
+        return f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+
+def watcher() -> Lines:
+    """A bar if a person watches, lines if a file does."""
+    return Bar() if sys.stderr.isatty() else Lines()
+
+
+def counted(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
+    """Passes the items on; on a terminal, with a bar that appears when it takes more than a moment."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    began = time.monotonic()
+    with Progress(transient=True, console=Console(stderr=True)) as bar:
+        row = bar.add_task(what, total=total, visible=False)
+        for item in items:
+            bar.update(row, advance=1, visible=time.monotonic() - began > 2)
+            yield item

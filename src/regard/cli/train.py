@@ -1,0 +1,111 @@
+"""regard train"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regard.catalogue import MODELS, TASKS
+from regard.config import Tree, load_toml, merge, parse_overrides
+from regard.errors import ConfigError
+
+NAMES = ", ".join(f"{name}[:{'|'.join(entry.preset_names)}]" for name, entry in MODELS.items())
+
+
+def train(
+    out: Annotated[Path, typer.Option(help="Directory for the run and its model.", show_default=False)],
+    task: Annotated[str, typer.Option(help=f"One of: {', '.join(TASKS)}.")] = "translation",
+    train: Annotated[
+        list[str] | None, typer.Option(help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET.")
+    ] = None,
+    val: Annotated[list[str] | None, typer.Option(help="Validation data, given in the same way.")] = None,
+    test: Annotated[list[str] | None, typer.Option(help="Test data, scored once at the end.")] = None,
+    langs: Annotated[str, typer.Option(help="Languages, such as en-zh.")] = "",
+    model: Annotated[str, typer.Option(help=f"{NAMES}.")] = "transformer",
+    config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same model.  [default: 1]")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Choose training.updates to take about so long.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run in --out stopped.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start anew in --out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read the data, print the settings, stop.")] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(help="section.key=value …, such as training.updates=5000 batch.tokens=4096 model.heads=8."),
+    ] = None,
+) -> None:
+    """Train a model on your own text."""
+    given: Tree = {"task": task, "model": _model(model)}
+    files: dict[str, Any] = {"train": train, "val": val, "test": test}
+    data: Tree = {split: [str(path) for path in paths] for split, paths in files.items() if paths}
+    if languages := _languages(langs, train):
+        data["langs"] = languages
+    if data:
+        given["data"] = data
+    if seed is not None:
+        given["seed"] = seed
+    tree = merge(load_toml(config) if config else {}, given, parse_overrides(settings or ()))
+    run(tree, out, resume=resume, overwrite=overwrite, dry_run=dry_run, minutes=minutes)
+
+
+def run(
+    tree: Tree,
+    out: Path,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    dry_run: bool = False,
+    minutes: float | None = None,
+) -> None:
+    """Trains what the tree of settings says, and prints what it scored."""
+    from regard.cli.progress import watcher
+    from regard.training import directory
+    from regard.training.run import facts, prepare
+    from regard.training.run import train as to_the_end
+    from regard.training.settings import resolve
+
+    if minutes is not None and minutes <= 0:
+        raise ConfigError("--minutes must be above 0.", found=str(minutes))
+    config = resolve(tree)
+    saved = None if dry_run else directory.claim(out, resume=resume, overwrite=overwrite)
+    if saved is not None:
+        directory.agree(saved, tree)
+        saved.pop("format")
+        config, minutes = resolve(saved), None
+    watch = watcher()
+    prepared = prepare(config, out, watch, minutes=minutes)
+    if dry_run:
+        sys.stdout.write(
+            json.dumps({**prepared.config.tree(), "facts": facts(prepared)}, indent=2, ensure_ascii=False) + "\n"
+        )
+        return
+    with watch:
+        outcome = to_the_end(prepared)
+    if not outcome.finished:
+        raise typer.Exit(130)
+    for split, figures in outcome.card["scores"].items():
+        sys.stdout.write(
+            f"{split}: BLEU {figures['bleu']:.2f}  chrF {figures['chrf']:.2f}  exact {figures['exact']:.1%}  "
+            f"({figures['sentences']} sentences, beam {figures['beam']}, {figures['signature']})\n"
+        )
+    sys.stdout.write(f"model: {outcome.directory}\n")
+
+
+def _model(text: str) -> Tree:
+    name, _, preset = text.partition(":")
+    return {"name": name, **({"preset": preset} if preset else {})}
+
+
+def _languages(langs: str, train: list[str] | None) -> list[str] | None:
+    """From --langs, or from the suffixes of two files (train.en, train.de.gz)."""
+    if langs:
+        pair = langs.split("-")
+        if len(pair) != 2 or not all(pair):
+            raise ConfigError(f"--langs {langs} cannot be read.", wanted="source-target, such as en-zh")
+        return pair
+    if train and len(train) == 2:
+        suffixes = [Path(path.removesuffix(".gz")).suffix.lstrip(".") for path in train]
+        if all(2 <= len(suffix) <= 3 and suffix.isalpha() and suffix != "txt" for suffix in suffixes):
+            return suffixes
+    return None

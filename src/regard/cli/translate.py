@@ -1,0 +1,56 @@
+"""regard translate"""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.tasks.translator import Translation
+
+
+def translate(
+    model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
+    text: Annotated[list[str] | None, typer.Argument(help="Sentences; from --input or stdin if none.")] = None,
+    input: Annotated[str | None, typer.Option(help="Text file, a sentence a line (.gz too; - for stdin).")] = None,
+    output: Annotated[Path | None, typer.Option(help="File to write to instead of stdout.")] = None,
+    beam: Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy and fastest.")] = 5,
+    nbest: Annotated[int, typer.Option(help="Translations given for each sentence.")] = 1,
+    length_penalty: Annotated[float, typer.Option(help="0 favours short, 1 compares per token.")] = 1.0,
+    truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with scores.")] = False,
+) -> None:
+    """Translate sentences. Line N of the output belongs to line N of the input."""
+    from regard.bundle import load
+    from regard.cli.progress import counted
+    from regard.data.readers import read_lines
+    from regard.errors import ConfigError
+    from regard.tasks.translator import Search, Translation
+
+    if text and input:
+        raise ConfigError("Both sentences and --input were given.", do="give one of them")
+    search = Search(beam=beam, nbest=nbest, penalty=length_penalty, truncate=truncate)
+    translator = load(model)
+    texts = text or read_lines(input or "-")
+    results: list[list[Translation]] = [[Translation("", 0.0, 0.0, True)] for _ in texts]
+    for number, found in counted(translator.stream(texts, search), total=len(texts), what="translating"):
+        results[number] = found
+    if output is None:
+        _write(sys.stdout, texts, results, nbest=nbest, as_json=as_json)
+    else:
+        with output.open("w", encoding="utf-8") as file:
+            _write(file, texts, results, nbest=nbest, as_json=as_json)
+
+
+def _write(file: TextIO, texts: list[str], results: "list[list[Translation]]", *, nbest: int, as_json: bool) -> None:
+    """One line a sentence; with n-best: sentence number, score and text, separated by tabs."""
+    for number, (text, found) in enumerate(zip(texts, results, strict=True), start=1):
+        if as_json:
+            options = [{"text": one.text, "score": one.score, "finished": one.finished} for one in found]
+            file.write(json.dumps({"source": text, "translations": options}, ensure_ascii=False) + "\n")
+        elif nbest > 1:
+            file.writelines(f"{number}\t{one.score:.4f}\t{one.text}\n" for one in found)
+        else:
+            file.write(found[0].text.replace("\n", " ") + "\n")

@@ -1,0 +1,106 @@
+"""The machinery of settings: TOML files, dotted overrides, did-you-mean. Each section is declared by its owner."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from regard.errors import ConfigError
+
+Tree = dict[str, Any]
+
+
+class Section(BaseModel):
+    """The parent of every section: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any], *, where: str = "") -> Self:
+        """The section made of `values`; what is wrong with them is told in our words."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise _told(error, cls, where) from None
+
+
+def load_toml(path: Path) -> Tree:
+    """The settings of one TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"The config file {path} does not exist.", do="check the path given to --config") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path} is not a TOML file.", found=str(error), wanted="lines such as: width = 256"
+        ) from None
+
+
+def parse_overrides(words: Iterable[str]) -> Tree:
+    """["model.heads=8", "training.schedule=cosine"] as a tree. A value is read as TOML, and as a plain word if that
+    fails."""
+    tree: Tree = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals or not key:
+            raise ConfigError(
+                f"{word!r} is not a setting.",
+                wanted="section.key=value, such as model.heads=8",
+                do="see regard train --help",
+            )
+        *sections, last = key.strip().split(".")
+        node = tree
+        for section in sections:
+            node = node.setdefault(section, {})
+        node[last] = _value(text.strip())
+    return tree
+
+
+def merge(*trees: Mapping[str, Any]) -> Tree:
+    """Later trees win, section by section."""
+    merged: Tree = {}
+    for tree in trees:
+        for key, value in tree.items():
+            old = merged.get(key)
+            merged[key] = merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """'did you mean …?', or the whole list where nothing is near."""
+    names = sorted(known)
+    close = get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"did you mean {close[0]}?" if close else f"known: {', '.join(names)}"
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _told(error: ValidationError, section: type[BaseModel], where: str) -> ConfigError:
+    first = error.errors()[0]
+    path = [str(part) for part in first["loc"]]
+    key = ".".join([where, *path] if where else path)
+    if first["type"] == "extra_forbidden":
+        owner = _owner(section, path[:-1])
+        return ConfigError(f"There is no setting called {key}.", do=nearest(path[-1], owner.model_fields))
+    if first["type"] == "missing":
+        return ConfigError(f"The setting {key} is missing.", do=f"add {key}=…")
+    message = str(first["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    found = "" if first["type"] in ("value_error", "assertion_error") else repr(first["input"])
+    return ConfigError(f"The setting {key or where or 'file'} cannot be used: {message}", found=found)
+
+
+def _owner(section: type[BaseModel], path: list[str]) -> type[BaseModel]:
+    for part in path:
+        field = section.model_fields.get(part)
+        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
+            return section
+        section = field.annotation
+    return section

@@ -1,0 +1,127 @@
+"""Beam search: several hypotheses side by side, the best kept at each step.
+
+Two facts make the early stop exact, that is, never different from going on to the limit. Log-probabilities only
+fall, so a hypothesis never gets more probable; and its score, log-probability / length^penalty, is then at best what
+it would be at the longest length. A sentence is done when its n-th best finished hypothesis is not below that bound.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.decoding.search import Hypothesis, Request
+from regard.decoding.stepper import Stepper
+
+
+@dataclass
+class _Sentence:
+    """What one sentence has found so far."""
+
+    number: int
+    limit: int
+    finished: list[Hypothesis] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Live:
+    """The hypotheses that still grow: k for each of the B sentences left."""
+
+    log_probs: Float[Tensor, "B k"]
+    tokens: Int[Tensor, "B k t"]
+    rows: Int[Tensor, "B k t"]
+
+    def hypothesis(self, sentence: int, place: int, *, penalty: float) -> Hypothesis:
+        """A live hypothesis as it stands, for when the limit cuts it off."""
+        tokens = tuple(self.tokens[sentence, place].tolist())
+        log_prob = float(self.log_probs[sentence, place])
+        rows = tuple(self.rows[sentence, place].tolist())
+        return Hypothesis(tokens, log_prob, _score(log_prob, len(tokens), penalty), False, rows)
+
+
+@torch.inference_mode()
+def beam(
+    stepper: Stepper, request: Request, *, size: int, nbest: int = 1, penalty: float = 1.0
+) -> list[list[Hypothesis]]:
+    """The `nbest` best hypotheses of each sentence, best first. penalty: 0 compares probabilities, 1 means per
+    token."""
+    state = stepper.start(request.source, request.lengths, request.prefix[:, :-1])
+    tokens = request.prefix[:, -1]
+    sentences = [_Sentence(number, limit) for number, limit in enumerate(request.limits.tolist())]
+    nothing = torch.zeros(len(sentences), 1, 0, dtype=torch.long, device=tokens.device)
+    live = _Live(torch.zeros(len(sentences), 1, device=tokens.device), nothing, nothing)
+    answers: list[list[Hypothesis]] = [[] for _ in sentences]
+    while sentences:
+        log_probs, state = stepper.step(tokens, state)
+        grown, ended = _grow(live, log_probs, size, request.end)
+        _collect(sentences, grown, ended[:, :size], penalty)
+        live = _keep(grown, ~ended, size)
+        stay = [i for i, sentence in enumerate(sentences) if not _done(sentence, live, i, nbest, penalty)]
+        for i in sorted(set(range(len(sentences))) - set(stay)):
+            answers[sentences[i].number] = _answer(sentences[i], live, i, nbest, penalty)
+        sentences = [sentences[i] for i in stay]
+        if sentences:
+            chosen = torch.tensor(stay, device=tokens.device)
+            live = _Live(live.log_probs[chosen], live.tokens[chosen], live.rows[chosen])
+            tokens = live.tokens[:, :, -1].flatten()
+            state = stepper.reorder(state, live.rows[:, :, -1].flatten())
+    return answers
+
+
+def _grow(live: _Live, log_probs: Float[Tensor, "R V"], size: int, end: int) -> tuple[_Live, Tensor]:
+    """The 2k best one-token continuations (k of them survive even if k end), and which of them have ended."""
+    count, beams = live.log_probs.shape
+    vocabulary = log_probs.shape[-1]
+    totals = (live.log_probs[:, :, None] + log_probs.view(count, beams, vocabulary)).flatten(1)
+    best, places = totals.topk(min(2 * size, totals.shape[1]))
+    parents, tokens = places // vocabulary, places % vocabulary
+    row_of_parent = parents + beams * torch.arange(count, device=parents.device)[:, None]
+    history = parents[:, :, None].expand(-1, -1, live.tokens.shape[-1])
+    grown = _Live(
+        best,
+        torch.cat((live.tokens.gather(1, history), tokens[:, :, None]), dim=-1),
+        torch.cat((live.rows.gather(1, history), row_of_parent[:, :, None]), dim=-1),
+    )
+    return grown, tokens == end
+
+
+def _collect(sentences: list[_Sentence], grown: _Live, ended: Tensor, penalty: float) -> None:
+    """Moves what has ended among the k best to the finished hypotheses of its sentence. (An end further down is
+    nothing: this beam would not have kept it.)"""
+    for i, place in (ended & grown.log_probs[:, : ended.shape[1]].isfinite()).nonzero().tolist():
+        tokens = tuple(grown.tokens[i, place].tolist())
+        log_prob = float(grown.log_probs[i, place])
+        rows = tuple(grown.rows[i, place].tolist())
+        sentences[i].finished.append(
+            Hypothesis(tokens[:-1], log_prob, _score(log_prob, len(tokens), penalty), True, rows)
+        )
+
+
+def _keep(grown: _Live, alive: Tensor, size: int) -> _Live:
+    """The k best that have not ended, in order."""
+    ranks = torch.where(alive, 0, 1).sort(dim=1, stable=True).indices[:, :size]
+    history = ranks[:, :, None].expand(-1, -1, grown.tokens.shape[-1])
+    log_probs = grown.log_probs.masked_fill(~alive, -torch.inf).gather(1, ranks)
+    return _Live(log_probs, grown.tokens.gather(1, history), grown.rows.gather(1, history))
+
+
+def _done(sentence: _Sentence, live: _Live, place: int, nbest: int, penalty: float) -> bool:
+    made = live.tokens.shape[-1]
+    if made >= sentence.limit:
+        return True
+    if len(sentence.finished) < nbest:
+        return not bool(live.log_probs[place].isfinite().any())
+    worst = sorted((h.score for h in sentence.finished), reverse=True)[nbest - 1]
+    return worst >= _score(float(live.log_probs[place, 0]), sentence.limit, penalty)
+
+
+def _answer(sentence: _Sentence, live: _Live, place: int, nbest: int, penalty: float) -> list[Hypothesis]:
+    """The best finished ones; where there are too few, the best that the limit cut off."""
+    found = sorted(sentence.finished, key=lambda h: -h.score)[:nbest]
+    cut = [k for k in range(live.log_probs.shape[1]) if live.log_probs[place, k].isfinite()]
+    return found + [live.hypothesis(place, k, penalty=penalty) for k in cut[: nbest - len(found)]]
+
+
+def _score(log_prob: float, length: int, penalty: float) -> float:
+    return float(log_prob / length**penalty)

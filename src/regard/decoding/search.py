@@ -1,0 +1,31 @@
+"""What greedy and beam search share: what they are asked and what they answer."""
+
+from dataclasses import dataclass
+
+from jaxtyping import Int
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Request:
+    """Sentences to be continued: the source, what the target starts with (the start mark at least), where to stop."""
+
+    source: Int[Tensor, "B S"]
+    lengths: Int[Tensor, "B"]
+    prefix: Int[Tensor, "B P"]
+    end: int
+    limits: Int[Tensor, "B"]
+    """Most tokens to be made for each sentence, the end mark included."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One continuation. `rows[t]` is the row it had when token t was predicted: attention is gathered along them."""
+
+    tokens: tuple[int, ...]
+    """Without the end mark."""
+    log_prob: float
+    """Of all tokens made, the end mark included where it was reached."""
+    score: float
+    finished: bool
+    rows: tuple[int, ...]

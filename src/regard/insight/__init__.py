@@ -1,0 +1,8 @@
+"""What a model looked at: traces, and pictures of them. Imports no tensor library, and matplotlib only to draw."""
+
+from regard.insight.fonts import MissingFontError, font_for
+from regard.insight.heatmap import alignment, draw, positions
+from regard.insight.tokens import Token, TokenRow
+from regard.insight.trace import Trace
+
+__all__ = ["MissingFontError", "Token", "TokenRow", "Trace", "alignment", "draw", "font_for", "positions"]

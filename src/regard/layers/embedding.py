@@ -1,0 +1,22 @@
+"""From token ids to vectors, and the same matrix back from vectors to scores over the vocabulary."""
+
+from math import sqrt
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+class Embedding(nn.Module):
+    """E[token]·√D (Vaswani 2017, section 3.4). Entries start with variance 1/D, so that what comes out has variance 1
+    and, tied to the output, the first logits have variance 1 too."""
+
+    def __init__(self, vocabulary: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(vocabulary, width))
+        self.scale = sqrt(width)
+        nn.init.normal_(self.weight, std=width**-0.5)
+
+    def forward(self, tokens: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch D"]:
+        return F.embedding(tokens, self.weight) * self.scale

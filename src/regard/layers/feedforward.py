@@ -1,0 +1,33 @@
+"""The position-wise network between attentions: FFN(x) = f(x W1 + b1) W2 + b2 (Vaswani 2017, section 3.3)."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.layers.dropout import Dropout
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu-tanh": partial(F.gelu, approximate="tanh"),
+}
+
+
+class FeedForward(nn.Module):
+    def __init__(self, *, width: int, hidden: int, activation: str = "relu", dropout: float = 0.0) -> None:
+        super().__init__()
+        self.expand = nn.Linear(width, hidden)
+        self.contract = nn.Linear(hidden, width)
+        self.activation = ACTIVATIONS[activation]
+        self.dropout = Dropout(dropout)
+        for layer in (self.expand, self.contract):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        hidden = self.activation(self.expand(x))
+        contracted: Tensor = self.contract(self.dropout(hidden))
+        return contracted

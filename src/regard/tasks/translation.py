@@ -1,0 +1,199 @@
+"""Translation: pairs of sentences → batches → losses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from pydantic import Field
+from torch import Tensor, nn
+
+from regard.config import Section
+from regard.data.batches import BatchConfig, Order, PairBatch, pad
+from regard.data.readers import ParallelText, fingerprint, read_pairs
+from regard.errors import DataError
+from regard.layers.cross_entropy import summed_cross_entropy
+from regard.text import Tokenizer, TokenizerConfig, train_tokenizer
+
+
+class PairFiles(Section):
+    """Where the pairs are. One file of pairs, or two that are aligned line by line."""
+
+    train: tuple[str, ...] = ()
+    val: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    langs: tuple[str, str] = ("", "")
+    bad_rows: Literal["stop", "skip"] = "stop"
+    too_long: Literal["stop", "skip"] = Field("stop", description="pairs longer than model.limit tokens")
+
+
+class LossConfig(Section):
+    """What is minimised."""
+
+    label_smoothing: float = Field(0.1, ge=0, lt=1)
+
+
+class TranslationConfig(Section):
+    """The sections that this task adds to a run."""
+
+    data: PairFiles = PairFiles()
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    batch: BatchConfig = BatchConfig()
+    loss: LossConfig = LossConfig()
+
+
+class Translates(Protocol):
+    """What the task asks of a model: see models/transformer.py."""
+
+    output: nn.Linear
+    """From a state to scores over the vocabulary."""
+
+    def __call__(self, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
+        """For every prefix of the target the state from which its next word is predicted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tokenizers:
+    """One for each side; the same object twice where the vocabulary is joint."""
+
+    source: Tokenizer
+    target: Tokenizer
+
+    @classmethod
+    def train(cls, text: ParallelText, config: TokenizerConfig) -> "Tokenizers":
+        if config.joint:
+            joint = train_tokenizer([*text.sources, *text.targets], config)
+            return cls(joint, joint)
+        return cls(train_tokenizer(text.sources, config), train_tokenizer(text.targets, config))
+
+    def save(self, directory: Path) -> None:
+        self.source.save(directory / "tokenizer.json")
+        if self.target is not self.source:
+            self.target.save(directory / "tokenizer.target.json")
+
+    def model_sizes(self) -> dict[str, int]:
+        """What a model must know of the text."""
+        return {"source_vocabulary": len(self.source), "target_vocabulary": len(self.target)}
+
+    @classmethod
+    def load(cls, directory: Path) -> "Tokenizers":
+        source = Tokenizer.load(directory / "tokenizer.json")
+        separate = directory / "tokenizer.target.json"
+        return cls(source, Tokenizer.load(separate) if separate.exists() else source)
+
+
+@dataclass(frozen=True)
+class EncodedPairs:
+    """Pairs as ids: the source ends with the end mark, the target stands between start and end mark."""
+
+    sources: Sequence[Sequence[int]]
+    targets: Sequence[Sequence[int]]
+
+    @classmethod
+    def encode(cls, sources: Sequence[str], targets: Sequence[str], tokenizers: Tokenizers) -> "EncodedPairs":
+        source, target = tokenizers.source, tokenizers.target
+        return cls(
+            [[*ids, source.end] for ids in source.encode_all(sources)],
+            [[target.start, *ids, target.end] for ids in target.encode_all(targets)],
+        )
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens that the encoder reads and that the decoder predicts, a row per pair."""
+        return np.array([(len(s), len(t) - 1) for s, t in zip(self.sources, self.targets, strict=True)])
+
+    def batch(self, rows: Sequence[int] | np.ndarray, tokenizers: Tokenizers) -> PairBatch:
+        source, source_lengths = pad([self.sources[i] for i in rows], tokenizers.source.pad)
+        target, target_lengths = pad([self.targets[i] for i in rows], tokenizers.target.pad)
+        return PairBatch(source, source_lengths, target, target_lengths)
+
+
+class TranslationTask:
+    """What a training run needs to know of translation."""
+
+    config_class = TranslationConfig
+
+    def __init__(self, config: TranslationConfig, *, seed: int, limit: int, saved: Path | None = None) -> None:
+        """Reads the data; trains the tokenizers, or takes those saved in a directory."""
+        self.config = config
+        self.train_text = _read(config.data.train, config.data)
+        self.val_text = _read(config.data.val, config.data) if config.data.val else None
+        known = saved is not None and (saved / "tokenizer.json").exists()
+        self.tokenizers = (
+            Tokenizers.load(saved) if saved and known else Tokenizers.train(self.train_text, config.tokenizer)
+        )
+        encoded = EncodedPairs.encode(self.train_text.sources, self.train_text.targets, self.tokenizers)
+        self.train_pairs, self.too_long = _within(encoded, limit, config)
+        self._order = Order(self.train_pairs.lengths, config.batch.tokens, seed)
+
+    def batch(self, step: int) -> PairBatch:
+        """The batch of an update: a function of (seed, step) alone."""
+        return self.train_pairs.batch(self._order[step], self.tokenizers)
+
+    def epoch(self, step: int) -> int:
+        return self._order.epoch(step)
+
+    def updates_per_epoch(self) -> int:
+        return self._order.updates_per_epoch()
+
+    def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, tuple[Tensor, int]]:
+        """Cross-entropy of each real target token, smoothed (Vaswani 2017, section 5.4), as (sum, count)."""
+        return {"loss": cross_entropy(model, batch, label_smoothing=self.config.loss.label_smoothing)}
+
+    def size(self, batch: PairBatch) -> int:
+        """Target tokens that count: what speed is measured in."""
+        return int(batch.target_lengths.sum()) - len(batch.target_lengths)
+
+    def fingerprints(self) -> dict[str, str]:
+        """What the data was, for the card and so that a run is not resumed on other data."""
+        files = {"train": self.config.data.train, "val": self.config.data.val}
+        return {split: fingerprint(paths) for split, paths in files.items() if paths and "-" not in paths}
+
+    def skipped(self) -> list[str]:
+        """A line for each row that was left out by choice."""
+        texts = [text for text in (self.train_text, self.val_text) if text]
+        rows = [f"{row.file}, line {row.line}: {row.why}: {row.text}" for text in texts for row in text.skipped]
+        return rows + self.too_long
+
+
+def cross_entropy(model: nn.Module, batch: PairBatch, *, label_smoothing: float = 0.0) -> tuple[Tensor, int]:
+    """(sum, count) over the real tokens; padding is dropped before the output layer, so it costs nothing there."""
+    translates: Any = model
+    hidden: Float[Tensor, "B T D"] = translates(batch.source, batch.source_lengths, batch.target[:, :-1])
+    wanted: Int[Tensor, "B T"] = batch.target[:, 1:]
+    steps = torch.arange(wanted.shape[1], device=wanted.device)
+    real = steps < (batch.target_lengths - 1)[:, None]
+    words = wanted[real]
+    return summed_cross_entropy(hidden[real], translates.output, words, label_smoothing), len(words)
+
+
+def _read(paths: tuple[str, ...], files: PairFiles) -> ParallelText:
+    if not paths:
+        raise DataError("No training data was given.", do="add --train pairs.tsv, or --train SOURCE --train TARGET")
+    return read_pairs(paths, langs=files.langs if all(files.langs) else None, bad_rows=files.bad_rows)
+
+
+def _within(pairs: EncodedPairs, limit: int, config: TranslationConfig) -> tuple[EncodedPairs, list[str]]:
+    """The pairs that the model can take, and a line for each one that was left out."""
+    most = min(limit, config.batch.tokens)
+    longest = pairs.lengths.max(axis=1)
+    over = np.flatnonzero(longest > most)
+    if len(over) and config.data.too_long == "stop":
+        raise DataError(
+            f"{len(over)} training pairs are longer than {most} tokens.",
+            found=f"pair {over[0] + 1} has {longest[over[0]]} tokens",
+            wanted=f"at most {most} (the smaller of model.limit and batch.tokens)",
+            do="raise model.limit, or leave them out with data.too_long=skip",
+        )
+    kept = np.flatnonzero(longest <= most)
+    if not len(kept):
+        raise DataError(f"Every training pair is longer than {most} tokens.", do="raise model.limit and batch.tokens")
+    lines = [f"training pair {i + 1}: {longest[i]} tokens, more than {most}" for i in over]
+    return EncodedPairs([pairs.sources[int(i)] for i in kept], [pairs.targets[int(i)] for i in kept]), lines

@@ -1,0 +1,94 @@
+"""A tokenizer as the rest of the package sees it: text to ids and back, with the place of each piece in the text."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Tokenizer as Backend
+from tokenizers import models
+
+from regard.errors import BundleError
+
+PAD, START, END, UNKNOWN = "<pad>", "<s>", "</s>", "<unk>"
+SPECIALS = (PAD, START, END, UNKNOWN)
+"""Their ids are their places in this tuple, in every tokenizer that we train."""
+SPACE = "▁"
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A token and where its surface stands: text[start:end]."""
+
+    id: int
+    start: int
+    end: int
+
+
+class Tokenizer:
+    """HF `tokenizers` behind five verbs. It adds no start or end mark: who needs one puts it there."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.backend.encode_special_tokens = True  # "</s>" in a user's text is text, not the end
+        self.pad, self.start, self.end, self.unknown = (self._special(name) for name in SPECIALS)
+
+    def __len__(self) -> int:
+        return int(self.backend.get_vocab_size())
+
+    def encode(self, text: str) -> list[int]:
+        return list(self.backend.encode(text, add_special_tokens=False).ids)
+
+    def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
+        """Many texts, in parallel."""
+        encoded = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [list(one.ids) for one in encoded]
+
+    def pieces(self, text: str) -> list[Piece]:
+        """The tokens with their places. The bytes of one character all point at that whole character; the space that is
+        put before a text points at nothing where it is a token of its own."""
+        encoded = self.backend.encode(text, add_special_tokens=False)
+        places: list[Place] = encoded.offsets
+        if isinstance(self.backend.model, models.Unigram):
+            places = _by_character(text, encoded.tokens, places)
+        if encoded.tokens[:1] == [SPACE] and places[1:] and places[1][0] == 0:
+            places[0] = (0, 0)
+        return [Piece(id, *place) for id, place in zip(encoded.ids, places, strict=True)]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text; marks such as </s> are left out, invalid byte sequences become �."""
+        return str(self.backend.decode(list(ids), skip_special_tokens=True))
+
+    def save(self, path: Path) -> None:
+        path.write_text(self.backend.to_str(pretty=True), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "Tokenizer":
+        try:
+            return cls(Backend.from_str(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            raise BundleError(f"{path} is missing.", do="give a complete model directory") from None
+        except Exception as error:  # the backend raises bare Exceptions
+            raise BundleError(f"{path} is damaged or not a tokenizer.", found=str(error)) from None
+
+    def _special(self, name: str) -> int:
+        id = self.backend.token_to_id(name)
+        if id is None:
+            raise BundleError(f"The tokenizer has no {name} token.", wanted=f"the four marks {' '.join(SPECIALS)}")
+        return int(id)
+
+
+def _by_character(text: str, tokens: Sequence[str], places: Sequence[Place]) -> list[Place]:
+    """Unigram lets each byte of a run of unknown characters point at the run; here it points at its own character."""
+    runs: dict[Place, Iterator[Place]] = {}
+    exact = []
+    for token, place in zip(tokens, places, strict=True):
+        if token.startswith("<0x") and place[1] - place[0] > 1:
+            place = next(runs.setdefault(place, _bytes_of(text, *place)), place)
+        exact.append(place)
+    return exact
+
+
+def _bytes_of(text: str, start: int, end: int) -> Iterator[Place]:
+    """The place of the character that each byte of text[start:end] belongs to."""
+    return ((at, at + 1) for at in range(start, end) for _ in text[at].encode())

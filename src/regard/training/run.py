@@ -1,0 +1,215 @@
+"""One training run, from files to a model directory. It never prints: whoever watches is a `Watcher`."""
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+
+from regard import bundle, catalogue
+from regard.errors import ConfigError
+from regard.memory import keep_freed_memory
+from regard.seeds import derive
+from regard.training import checkpoint, directory
+from regard.training.checkpoint import Progress
+from regard.training.curves import draw_curves
+from regard.training.loop import Learner, Step, steps
+from regard.training.optim import Average, adamw
+from regard.training.settings import RunConfig
+from regard.training.stopping import StopRequest
+from regard.training.tracking import Metrics
+from regard.weights import weights_of
+
+
+class Watcher(Protocol):
+    """Who is told what happens."""
+
+    def started(self, facts: dict[str, Any]) -> None: ...
+    def stepped(self, step: Step, seconds: float) -> None: ...
+    def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None: ...
+    def said(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: where it is, how far it came, what it scored."""
+
+    directory: Path
+    updates: int
+    finished: bool
+    card: dict[str, Any]
+
+
+@dataclass
+class Run:
+    """The parts of a run."""
+
+    config: RunConfig
+    out: Path
+    task: Any
+    learner: Learner
+    device: str
+    watcher: Watcher
+    progress: Progress = field(default_factory=Progress)
+
+    @property
+    def model(self) -> nn.Module:
+        return self.learner.model
+
+
+def prepare(config: RunConfig, out: Path, watcher: Watcher, *, minutes: float | None = None) -> Run:
+    """Reads the data, trains the tokenizer, builds the model. Writes nothing."""
+    keep_freed_memory()
+    torch.set_num_threads(config.training.threads or torch.get_num_threads())
+    entry = catalogue.task_entry(config.task)
+    limit: Any = config.model
+    task = catalogue.find(entry.task)(config.settings, seed=config.seed, limit=limit.limit, saved=out)
+    device = _device(config.training.device)
+    resolved = {"threads": torch.get_num_threads(), "device": device}
+    config = replace(config, training=config.training.model_copy(update=resolved))
+    torch.manual_seed(derive(config.seed, "init"))
+    model = bundle.build_model(config.tree(), task.tokenizers.model_sizes()).to(device)
+    learner = Learner(model, adamw(model, config.training), Average(model, config.training.average))
+    run = Run(config, out, task, learner, device, watcher)
+    return _within(run, minutes) if minutes else run
+
+
+def train(run: Run) -> Outcome:
+    """Trains to the end, or until asked to stop; what is on disk can be resumed or used at any moment."""
+    run.out.mkdir(parents=True, exist_ok=True)
+    directory.write_start(run.out, run.config.tree(), run.task)
+    if (run.out / checkpoint.FILE).exists():
+        run.progress = checkpoint.restore(run.out, run.learner)
+    metrics = Metrics(run.out)
+    metrics.rewind(run.progress.updates)
+    run.watcher.started(facts(run))
+    with StopRequest() as stop:
+        finished = _train(run, metrics, stop)
+    card = _finish(run) if finished else {}
+    draw_curves(metrics.records(), run.out / "curves.svg")
+    return Outcome(run.out, run.learner.updates, finished, card)
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """What is about to be trained on what."""
+    return {
+        "model": run.config.model_name,
+        "parameters": sum(p.numel() for p in run.model.parameters()),
+        "pairs": len(run.task.train_pairs),
+        "skipped": run.task.skipped(),
+        "vocabulary": run.task.tokenizers.model_sizes(),
+        "updates": run.config.training.updates,
+        "done": run.progress.updates,
+        "updates_per_epoch": run.task.updates_per_epoch(),
+        "device": run.device,
+        "threads": run.config.training.threads,
+    }
+
+
+def _train(run: Run, metrics: Metrics, stop: StopRequest) -> bool:
+    training = run.config.training
+    before, began = run.progress.seconds, time.perf_counter()
+    for step in steps(run.learner, run.task, training, seed=run.config.seed, device=run.device):
+        seconds = before + time.perf_counter() - began
+        run.progress = replace(run.progress, updates=step.number, seconds=seconds)
+        run.watcher.stepped(step, seconds)
+        last = step.number == training.updates
+        if last or step.number % training.log_every == 0:
+            metrics.add("train", step.number, _record(step, seconds))
+        if last or step.number % training.validate_every == 0:
+            _validate(run, metrics)
+        if last or stop.requested or step.number % training.save_every == 0:
+            checkpoint.save(run.out, run.learner, run.progress)
+        if stop.requested and not last:
+            run.watcher.said(f"Stopped after update {step.number} by {stop.requested}; --resume goes on from there.")
+            return False
+    return True
+
+
+def _validate(run: Run, metrics: Metrics) -> None:
+    """Scores the averaged weights, and keeps them if they are the best so far (or if there is nothing to score on)."""
+    validate: Callable[..., dict[str, Any]] = catalogue.find(catalogue.task_entry(run.config.task).validate)
+    with run.learner.average.applied():
+        figures = validate(run.task, run.model, sentences=run.config.training.validate_sentences)
+        score = figures.get("bleu")
+        best = score is None or run.progress.best_score is None or score > run.progress.best_score
+        if best:
+            bundle.write_weights(run.out, weights_of(run.model))
+            run.progress = replace(
+                run.progress, best_score=score, best_update=run.learner.updates, best_metrics=figures
+            )
+    if figures:
+        metrics.add("validation", run.learner.updates, {**figures, "best": best})
+        run.watcher.validated(run.learner.updates, figures, best=best)
+
+
+def _finish(run: Run) -> dict[str, Any]:
+    """The card of the finished model."""
+    entry = catalogue.task_entry(run.config.task)
+    card = {
+        "task": run.config.task,
+        "model": run.config.model_name,
+        "langs": list(run.config.tree()["data"]["langs"]),
+        "parameters": sum(p.numel() for p in run.model.parameters()),
+        "seed": run.config.seed,
+        "updates": run.learner.updates,
+        "best_update": run.progress.best_update,
+        "train_seconds": round(run.progress.seconds, 1),
+        "data": run.task.fingerprints(),
+        "verb": "translate",
+        "scores": {},
+    }
+    bundle.write_card(run.out, card)
+    scores = catalogue.find(entry.evaluate)(bundle.load(run.out), run.task.config.data)
+    card["scores"] = scores
+    bundle.write_card(run.out, card)
+    return card
+
+
+def _within(run: Run, minutes: float) -> Run:
+    """The same run with as many updates as fit the time, measured on a copy; part of it is kept for validation."""
+    trial = copy.deepcopy(run.learner)
+    trial.optimiser = adamw(trial.model, run.config.training)
+    trial.average = Average(trial.model, run.config.training.average)
+    endless = run.config.training.model_copy(update={"updates": 10**9})
+    began, counted = time.perf_counter(), 0
+    for step in steps(trial, run.task, endless, seed=run.config.seed, device=run.device):
+        if step.number == 3:
+            began = time.perf_counter()
+        counted = step.number - 3
+        if counted >= 5 and time.perf_counter() - began > min(10.0, 6.0 * minutes):
+            break
+    each = (time.perf_counter() - began) / counted
+    updates = max(10, int(0.85 * 60 * minutes / each))
+    run.watcher.said(f"{each:.3f} s an update: {minutes:g} minutes are {updates:,} updates.")
+    chosen = {"updates": updates, "warmup": min(run.config.training.warmup, max(1, updates // 5))}
+    return replace(run, config=replace(run.config, training=run.config.training.model_copy(update=chosen)))
+
+
+def _record(step: Step, seconds: float) -> dict[str, Any]:
+    return {
+        **{name: round(value, 6) for name, value in step.losses.items()},
+        "epoch": step.epoch,
+        "tokens": step.tokens,
+        "learning_rate": step.learning_rate,
+        "gradient_norm": round(step.gradient_norm, 6),
+        "seconds": round(seconds, 2),
+    }
+
+
+def _device(wanted: str) -> str:
+    if wanted != "auto":
+        try:
+            torch.empty(0, device=wanted)
+        except (RuntimeError, AssertionError) as error:
+            raise ConfigError(
+                f"The device {wanted!r} cannot be used.", found=str(error), do="use device=auto"
+            ) from None
+        return wanted
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"

@@ -1,0 +1,104 @@
+"""The settings of a training run, and how they come together from presets, a file and the command line."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from regard import catalogue
+from regard.config import Section, Tree, merge, nearest
+from regard.errors import ConfigError
+
+
+class TrainingConfig(Section):
+    """How long, how fast, how often."""
+
+    updates: int = Field(10_000, gt=0)
+    learning_rate: float = Field(2e-3, gt=0)
+    schedule: Literal["inverse-sqrt", "linear", "cosine", "constant"] = "linear"
+    warmup: int = Field(400, gt=0)
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = Field(1e-9, gt=0)
+    weight_decay: float = Field(0.01, ge=0)
+    clip: float = Field(1.0, ge=0, description="largest gradient norm; 0 does not clip")
+    average: float = Field(0.999, ge=0, lt=1, description="moving average of the weights, used for scoring and saved")
+    validate_every: int = Field(500, gt=0)
+    validate_sentences: int = Field(1000, gt=0, description="how many validation sentences are translated for BLEU")
+    save_every: int = Field(500, gt=0)
+    log_every: int = Field(50, gt=0)
+    threads: int = Field(0, ge=0, description="0: as many as torch would take; the number is then saved")
+    device: str = "auto"
+
+    @model_validator(mode="after")
+    def _warmup_fits(self) -> "TrainingConfig":
+        if self.schedule in ("linear", "cosine") and self.warmup >= self.updates and self.updates > 1:
+            raise ValueError(
+                f"warmup {self.warmup} is not less than updates {self.updates}: the learning rate would never come down"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything a run depends on. Same RunConfig, same data, same machine: same bytes."""
+
+    task: str
+    model_name: str
+    model: Section
+    settings: Section
+    training: TrainingConfig
+    seed: int = 1
+
+    def tree(self) -> Tree:
+        """As it is saved."""
+        return {
+            "task": self.task,
+            "seed": self.seed,
+            "model": {"name": self.model_name, **self.model.model_dump(mode="json")},
+            **self.settings.model_dump(mode="json"),
+            "training": self.training.model_dump(mode="json"),
+        }
+
+
+def resolve(tree: Tree) -> RunConfig:
+    """The run that a tree of settings means. `model` holds "name", "preset" and the model's own keys."""
+    tree = dict(tree)
+    task = str(tree.pop("task", "translation"))
+    seed = _seed(tree.pop("seed", 1))
+    model = _section(tree, "model")
+    name = str(model.pop("name", "transformer"))
+    entry = catalogue.model_entry(name, task)
+    config_class = catalogue.find(catalogue.task_entry(task).task).config_class
+    training = _section(tree, "training")
+    _refuse_unknown(tree, config_class)
+    values = merge(catalogue.preset(entry, model.pop("preset", None)), model)
+    return RunConfig(
+        task=task,
+        model_name=name,
+        model=catalogue.find(entry.config).parse(values, where="model"),
+        settings=config_class.parse(tree),
+        training=TrainingConfig.parse(training, where="training"),
+        seed=seed,
+    )
+
+
+def _seed(value: Any) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise ConfigError("The seed cannot be used.", found=repr(value), wanted="a whole number from 0")
+    return value
+
+
+def _section(tree: Tree, name: str) -> Tree:
+    value = tree.pop(name, {})
+    if not isinstance(value, dict):
+        raise ConfigError(f"{name} is a section, not a value.", found=f"{name}={value}", do=f"write {name}.key=value")
+    return dict(value)
+
+
+def _refuse_unknown(tree: Tree, config_class: type[Section]) -> None:
+    known = {"task", "seed", "model", "training", *config_class.model_fields}
+    for key in tree:
+        if key not in known:
+            raise ConfigError(f"There is no section called {key}.", do=nearest(key, known))
+        if key in config_class.model_fields and not isinstance(tree[key], dict):
+            raise ConfigError(f"{key} is a section, not a value.", do=f"write {key}.…=value")

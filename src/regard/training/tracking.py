@@ -1,0 +1,38 @@
+"""What a run writes down: metrics.jsonl is the truth; the curves are drawn from it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from regard.files import write_text
+
+FILE = "metrics.jsonl"
+
+
+class Metrics:
+    """One line of JSON per record, appended as it happens."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / FILE
+
+    def rewind(self, updates: int) -> None:
+        """Forgets what was recorded after this update: a resumed run records it again."""
+        kept = [line for line in self.records() if line["update"] <= updates]
+        write_text(self.path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept))
+
+    def add(self, kind: str, update: int, values: dict[str, Any]) -> None:
+        record = {"kind": kind, "update": update, **values}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+    def records(self) -> list[dict[str, Any]]:
+        """All that was recorded; a last line that a crash cut short is left out."""
+        if not self.path.exists():
+            return []
+        records = []
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            try:
+                records.append(json.loads(line))
+            except json.JSONDecodeError:
+                break
+        return records

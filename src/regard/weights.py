@@ -1,0 +1,64 @@
+"""A model's weights as one safetensors file: no pickle is ever executed, same weights give the same bytes."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from regard.errors import BundleError
+from regard.files import write_atomically
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str = "") -> None:
+    """Tensors and a note. (One metadata entry only: several would come in any order.)"""
+    flat = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, save(flat, {"note": note}))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], str]:
+    """What write_tensors wrote."""
+    with _opened(path) as file:
+        return {name: file.get_tensor(name) for name in file.keys()}, (file.metadata() or {}).get("note", "")  # noqa: SIM118
+
+
+def describe(path: Path) -> dict[str, int]:
+    """How large a file of weights is; its tensors are not read."""
+    with _opened(path) as file:
+        shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
+    return {"parameters": sum(prod(shape) for shape in shapes), "bytes": path.stat().st_size}
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """Every parameter once (tied ones share a name)."""
+    return dict(model.named_parameters())
+
+
+def put_weights(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str) -> None:
+    """Copies tensors into the model; names and shapes must be just the model's."""
+    mine = weights_of(model)
+    missing, extra = sorted(set(mine) - set(tensors)), sorted(set(tensors) - set(mine))
+    wrong = [name for name in mine if name in tensors and mine[name].shape != tensors[name].shape]
+    if missing or extra or wrong:
+        trouble = [f"missing {missing[:3]}"] * bool(missing) + [f"unknown {extra[:3]}"] * bool(extra)
+        trouble += [f"{name} is {tuple(tensors[name].shape)}, not {tuple(mine[name].shape)}" for name in wrong[:3]]
+        raise BundleError(f"The weights in {where} do not fit the model in its config.", found="; ".join(trouble))
+    with torch.no_grad():
+        for name, parameter in mine.items():
+            parameter.copy_(tensors[name])
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            yield file
+    except FileNotFoundError:
+        raise BundleError(f"{path} is missing.", do="train it to the end, or give a complete model directory") from None
+    except (SafetensorError, OSError) as error:
+        raise BundleError(f"{path} is damaged.", found=str(error), do="copy it again, or train again") from None
