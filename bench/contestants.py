@@ -44,6 +44,7 @@ class Turn:
     """What a contestant did in one round; `batches` tells batches apart, `loss` is that of the last update."""
 
     seconds: float
+    cpu_seconds: float
     flops: float
     tokens: int
     batches: int
@@ -128,10 +129,10 @@ def compete(who: Contestant, config: RunConfig, threads: int, link: Connection) 
     link.send(Facts(parameters, len(marks), len(task.train_pairs)))
     while count := link.recv():
         batches = [task.batch(learner.updates + i) for i in range(count)]
-        began = time.perf_counter()
+        began, cpu_began = time.perf_counter(), time.process_time()
         done = list(islice(updates, count))
-        seconds = time.perf_counter() - began
+        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
         flops = sum(useful_flops(batch, shape, len(marks)) for batch in batches)
         tokens = sum(step.tokens for step in done)
         checksum = sum(int(batch.source.sum() + batch.target.sum()) for batch in batches)
-        link.send(Turn(seconds, flops, tokens, checksum, done[-1].losses["loss"]))
+        link.send(Turn(seconds, cpu_seconds, flops, tokens, checksum, done[-1].losses["loss"]))

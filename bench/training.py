@@ -55,10 +55,8 @@ def settings(data: Path, scratch: Path) -> tuple[RunConfig, str]:
     """The run that all contestants make, and what its text is."""
     files, about = [data / "train.en.gz", data / "train.de.gz"], f"Multi30k en-de in {data}"
     if not all(file.exists() for file in files):
-        files, about = (
-            [scratch / "train.en", scratch / "train.zh"],
-            f"the built-in corpus (no Multi30k in {data})",
-        )
+        about = f"the built-in corpus (no Multi30k in {data})"
+        files = [scratch / "train.en", scratch / "train.zh"]
         pairs = build().train
         files[0].write_text("".join(f"{pair.source}\n" for pair in pairs), encoding="utf-8")
         files[1].write_text("".join(f"{pair.target}\n" for pair in pairs), encoding="utf-8")
@@ -127,9 +125,7 @@ def introduce(facts: dict[str, Facts], about: str, threads: int, load: float) ->
     """What is compared, and whether it is comparable."""
     ours, peer = facts[OURS], facts[PEER]
     versions = ", ".join(f"{name} {version(name)}" for name in ("regard", "torch", "transformers"))
-    print(
-        f"{versions}; {threads} threads, load {os.getloadavg()[0]:.1f} of {os.cpu_count()} cores before the first round"
-    )
+    print(f"{versions}; {threads} threads; load before the start {load:.1f} on {os.cpu_count()} cores")
     print(f"Data: {about}; {ours.pairs:,} pairs, vocabulary {ours.vocabulary:,}, batches of {BATCH_TOKENS:,} tokens")
     print(f"Parameters, embedding included: {OURS} {ours.parameters:,}, {PEER} {peer.parameters:,}")
     if abs(ours.parameters / peer.parameters - 1) > 0.01:
@@ -138,16 +134,16 @@ def introduce(facts: dict[str, Facts], about: str, threads: int, load: float) ->
 
 def table(rounds: list[Round]) -> None:
     """A row for every contestant: medians and quartiles of the rounds; the share is that of the same round's peak."""
-    print(
-        f"\nGEMM peak, float32: {spread([each.peak / 1e9 for each in rounds])} GFLOP/s (median [quartiles] of rounds)\n"
-    )
-    print(f"{'':<28}{'useful GFLOP/s':>20}{'% of GEMM peak':>20}{'target tokens/s':>20}{'last loss':>11}")
+    print(f"\nGEMM peak, float32: {spread([each.peak / 1e9 for each in rounds])} GFLOP/s\n")
+    columns = f"{'useful GFLOP/s':>20}{'% of GEMM peak':>20}{'target tokens/s':>20}{'cores had':>11}{'last loss':>11}"
+    print(f"{'median [quartiles]':<28}{columns}")
     for who in CONTESTANTS:
         turns = [each.turns[who.name] for each in rounds]
         rates = spread([turn.flops / turn.seconds / 1e9 for turn in turns])
         shares = [100 * each.turns[who.name].flops / each.turns[who.name].seconds / each.peak for each in rounds]
         speeds = spread([turn.tokens / turn.seconds for turn in turns], ".0f")
-        print(f"{who.name:<28}{rates:>20}{spread(shares):>20}{speeds:>20}{turns[-1].loss:>11.2f}")
+        cores = median(turn.cpu_seconds / turn.seconds for turn in turns)  # below the threads: others had the rest
+        print(f"{who.name:<28}{rates:>20}{spread(shares):>20}{speeds:>20}{cores:>11.2f}{turns[-1].loss:>11.2f}")
 
 
 def verdict(rounds: list[Round]) -> dict[str, float]:
@@ -177,7 +173,7 @@ def main() -> None:
     ratios = verdict(rounds)
     if given.json:
         models = {name: asdict(fact) for name, fact in facts.items()}
-        figures = {"data": about, "threads": threads, "models": models, "ours_over": ratios}
+        figures = {"data": about, "threads": threads, "load": load, "models": models, "ours_over": ratios}
         given.json.write_text(json.dumps({**figures, "rounds": [asdict(each) for each in rounds]}, indent=2) + "\n")
 
 

@@ -48,7 +48,9 @@ def transformer(ours: Transformer, dtype: torch.dtype) -> nn.Transformer:
     options = {"norm_first": ours.config.norm == "pre", "activation": ours.config.activation}
     readers = [encoder_layer(block, dtype, **options) for block in ours.encoder]
     writers = [decoder_layer(block, dtype, **options) for block in ours.decoder]
-    last = [copy.deepcopy(norm) if ours.config.norm == "pre" else None for norm in (ours.encoder_norm, ours.decoder_norm)]
+    last = [
+        copy.deepcopy(norm) if ours.config.norm == "pre" else None for norm in (ours.encoder_norm, ours.decoder_norm)
+    ]
     encoder = nn.TransformerEncoder(readers[0], len(readers), norm=None, enable_nested_tensor=False)
     decoder = nn.TransformerDecoder(writers[0], len(writers), norm=None)
     theirs = nn.Transformer(

@@ -1,30 +1,14 @@
-"""The machinery of settings: TOML files, dotted overrides, did-you-mean. Each section is declared by its owner."""
+"""The machinery of settings: TOML files, dotted overrides, did-you-mean. It knows no setting."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Self
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import Any
 
 from regard.errors import ConfigError
 
 Tree = dict[str, Any]
-
-
-class Section(BaseModel):
-    """The parent of every section: frozen, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @classmethod
-    def parse(cls, values: Mapping[str, Any], *, where: str = "") -> Self:
-        """The section made of `values`; what is wrong with them is told in our words."""
-        try:
-            return cls.model_validate(values)
-        except ValidationError as error:
-            raise _told(error, cls, where) from None
 
 
 def load_toml(path: Path) -> Tree:
@@ -81,26 +65,3 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
-
-
-def _told(error: ValidationError, section: type[BaseModel], where: str) -> ConfigError:
-    first = error.errors()[0]
-    path = [str(part) for part in first["loc"]]
-    key = ".".join([where, *path] if where else path)
-    if first["type"] == "extra_forbidden":
-        owner = _owner(section, path[:-1])
-        return ConfigError(f"There is no setting called {key}.", do=nearest(path[-1], owner.model_fields))
-    if first["type"] == "missing":
-        return ConfigError(f"The setting {key} is missing.", do=f"add {key}=…")
-    message = str(first["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    found = "" if first["type"] in ("value_error", "assertion_error") else repr(first["input"])
-    return ConfigError(f"The setting {key or where or 'file'} cannot be used: {message}", found=found)
-
-
-def _owner(section: type[BaseModel], path: list[str]) -> type[BaseModel]:
-    for part in path:
-        field = section.model_fields.get(part)
-        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
-            return section
-        section = field.annotation
-    return section

@@ -149,5 +149,3 @@ def test_dropout_comes_after_the_tap_so_that_recorded_weights_still_sum_to_one()
 
     attend(*inputs(), tap=listen, dropout=0.5)
     assert_near(seen["weights"].sum(-1), torch.ones(B, H, T, dtype=torch.float64))
-
-

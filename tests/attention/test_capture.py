@@ -125,7 +125,9 @@ def test_what_is_recorded_holds_no_graph(model: Transformer) -> None:
 def test_an_unknown_name_lists_what_was_recorded(model: Transformer) -> None:
     with capture(model) as recording:
         model.encode(SOURCE, LENGTHS)
-    with pytest.raises(KeyError, match=r"'decoder\.0\.cross'.*weights of encoder\.0\.self, weights of encoder\.1\.self"):
+    with pytest.raises(
+        KeyError, match=r"'decoder\.0\.cross'.*weights of encoder\.0\.self, weights of encoder\.1\.self"
+    ):
         recording.all("decoder.0.cross")
 
 

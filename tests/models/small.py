@@ -19,7 +19,7 @@ NAMES = [
 
 
 def small(*, seed: int = 0, dtype: torch.dtype = torch.float32, **settings: Any) -> Transformer:
-    """Width 12 in 3 heads of 4; 2 layers read, 3 write. No parameter at its starting value; ready to be used, not trained."""
+    """Width 12 in 3 heads of 4; 2 layers read, 3 write. No parameter at its starting value; ready for use."""
     defaults = {
         "width": 12, "heads": 3, "hidden": 20, "encoder_layers": 2, "decoder_layers": 3,
         "dropout": 0.0, "norm": "pre", "tie": "target", "limit": 24,

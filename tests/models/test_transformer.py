@@ -66,7 +66,9 @@ MODELS = [small(**choice) for choice in CHOICES]
     target=st.lists(st.integers(0, TARGET_WORDS - 1), min_size=2, max_size=9),
     data=st.data(),
 )
-def test_a_later_word_never_changes_an_earlier_state(model: Transformer, target: list[int], data: st.DataObject) -> None:
+def test_a_later_word_never_changes_an_earlier_state(
+    model: Transformer, target: list[int], data: st.DataObject
+) -> None:
     place = data.draw(st.integers(1, len(target) - 1), label="place")
     other = data.draw(st.integers(0, TARGET_WORDS - 1).filter(lambda word: word != target[place]), label="other word")
     changed = [*target[:place], other, *target[place + 1 :]]
@@ -186,10 +188,14 @@ def test_the_base_model_has_44_million_parameters_in_its_blocks() -> None:
     feed = width * hidden + hidden + hidden * width + width
     expected = 6 * (attention + feed + 2 * norm) + 6 * (2 * attention + feed + 3 * norm)
     with torch.device("meta"):  # sizes only, no memory
-        model = Transformer(TransformerConfig.parse(PRESETS["base"]), source_vocabulary=37_000, target_vocabulary=37_000)
+        model = Transformer(
+            TransformerConfig.parse(PRESETS["base"]), source_vocabulary=37_000, target_vocabulary=37_000
+        )
     blocks = sum(parameter.numel() for stack in (model.encoder, model.decoder) for parameter in stack.parameters())
     assert blocks == expected == 44_138_496
-    assert sum(parameter.numel() for parameter in model.parameters()) == expected + 37_000 * width  # the paper's 65 million
+    assert (
+        sum(parameter.numel() for parameter in model.parameters()) == expected + 37_000 * width
+    )  # the paper's 65 million
 
 
 # Learning

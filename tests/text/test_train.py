@@ -29,7 +29,7 @@ def train(kind: str, texts: list[str] = TEXTS, size: int = 350) -> Tokenizer:
 
 
 def tokens(tokenizer: Tokenizer, text: str) -> list[str]:
-    return [tokenizer.backend.id_to_token(id) for id in tokenizer.encode(text)]
+    return [str(tokenizer.backend.id_to_token(id)) for id in tokenizer.encode(text)]
 
 
 @pytest.mark.parametrize("hash_seed", ["1", "2"])

@@ -124,6 +124,6 @@ def capture(model: nn.Module, *, keep: Sequence[str] = ("weights",), edit: Edit 
         _active.reset(token)
     if not listener.recording.calls and listener.keep:
         raise LookupError(
-            f"capture recorded nothing: {len(modules)} attentions in {type(model).__name__}, none was called inside
-            the " "'with'. Call the model inside it; a model without attention has nothing to record."
+            f"capture recorded nothing: {len(modules)} attentions in {type(model).__name__}, none was called inside "
+            "the 'with'. Call the model inside it; a model without attention has nothing to record."
         )

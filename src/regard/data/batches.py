@@ -14,7 +14,7 @@ from jaxtyping import Int
 from pydantic import Field
 from torch import Tensor
 
-from regard.config import Section
+from regard.sections import Section
 from regard.seeds import derive
 
 Lengths = np.ndarray
@@ -52,10 +52,12 @@ def pad(rows: Sequence[Sequence[int]], filler: int) -> tuple[Int[Tensor, "B S"],
 def group_by_length(lengths: Lengths, budget: int, order: np.ndarray) -> list[np.ndarray]:
     """Groups of row numbers whose padded size stays within the budget on every side. lengths: (rows, sides).
 
-    `order` decides among rows of equal length, so that an epoch's groups differ from the last one's.
+    `order` decides among rows of equal length, so that an epoch's groups differ from the last one's. By target length
+    first; within one, source lengths go up and, in the next, down again: no jump from long to short to pad for.
     """
-    sides = lengths[order]
-    ranked = order[np.lexsort(sides.T)]  # by the last side (the target) first
+    *others, last = lengths[order].T
+    keys = [np.where(last % 2, -side, side) for side in others]
+    ranked = order[np.lexsort((*keys, last))]
     groups, first, widest = [], 0, np.zeros(lengths.shape[1], dtype=np.int64)
     for place, row in enumerate(ranked):
         grown = np.maximum(widest, lengths[row])

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.config import Section
 from regard.data.corpora import Contrast
 from regard.data.readers import read_lines
 from regard.errors import ConfigError, DataError
 from regard.files import write_text
 from regard.insight import Trace
+from regard.sections import Section
 from regard.tasks.translator import Search, Translator
 
 

@@ -19,9 +19,9 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import KeysValues, look_ahead_mask, padding_mask
-from regard.config import Section
 from regard.errors import ConfigError
 from regard.layers import POSITIONS, Block, Dropout, Embedding, Shape
+from regard.sections import Section
 
 
 class TransformerConfig(Section):

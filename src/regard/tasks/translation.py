@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -11,11 +11,11 @@ from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor, nn
 
-from regard.config import Section
 from regard.data.batches import BatchConfig, Order, PairBatch, pad
 from regard.data.readers import ParallelText, fingerprint, read_pairs
 from regard.errors import DataError
 from regard.layers.cross_entropy import summed_cross_entropy
+from regard.sections import Section
 from regard.text import Tokenizer, TokenizerConfig, train_tokenizer
 
 
@@ -45,6 +45,7 @@ class TranslationConfig(Section):
     loss: LossConfig = LossConfig()
 
 
+@runtime_checkable
 class Translates(Protocol):
     """What the task asks of a model: see models/transformer.py."""
 

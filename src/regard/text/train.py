@@ -9,8 +9,8 @@ from pydantic import Field
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
-from regard.config import Section
 from regard.errors import ConfigError
+from regard.sections import Section
 from regard.text.tokenizer import SPACE, SPECIALS, UNKNOWN, Tokenizer
 from regard.text.unigram import train_unigram
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -13,12 +13,14 @@ from regard.training.schedules import SCHEDULES
 from regard.training.settings import TrainingConfig
 
 
+@runtime_checkable
 class Batch(Protocol):
     """Tensors that can be moved."""
 
     def to(self, device: torch.device | str) -> Any: ...
 
 
+@runtime_checkable
 class Trains(Protocol):
     """What the loop asks of a task."""
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import nn
@@ -25,6 +25,7 @@ from regard.training.tracking import Metrics
 from regard.weights import weights_of
 
 
+@runtime_checkable
 class Watcher(Protocol):
     """Who is told what happens."""
 

@@ -6,8 +6,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from regard import catalogue
-from regard.config import Section, Tree, merge, nearest
+from regard.config import Tree, merge, nearest
 from regard.errors import ConfigError
+from regard.sections import Section
 
 
 class TrainingConfig(Section):

@@ -1,0 +1,63 @@
+"""Tiny training runs for the tests: real files, real settings, seconds of work."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+from regard.training.run import Outcome, prepare, train
+from regard.training.settings import resolve
+
+LETTERS = "abcdefgh"
+
+
+class Silent:
+    """Watches and says nothing, but remembers."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+        self.validations: list[dict[str, Any]] = []
+        self.words: list[str] = []
+
+    def started(self, facts: dict[str, Any]) -> None: ...
+
+    def stepped(self, step: Any, seconds: float) -> None:
+        self.losses.append(step.losses["loss"])
+
+    def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None:
+        self.validations.append(metrics)
+
+    def said(self, text: str) -> None:
+        self.words.append(text)
+
+
+def write_reversals(path: Path, count: int, seed: int = 0, longest: int = 6) -> Path:
+    """Pairs of letters and the same letters backwards."""
+    draw = random.Random(seed)
+    rows = ([draw.choice(LETTERS) for _ in range(draw.randint(1, longest))] for _ in range(count))
+    path.write_text("".join(f"{' '.join(row)}\t{' '.join(reversed(row))}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def tiny_tree(directory: Path, **training: Any) -> dict[str, Any]:
+    """Settings of a run that takes a second or two."""
+    return {
+        "model": {
+            "preset": "tiny", "width": 16, "heads": 2, "hidden": 24,
+            "encoder_layers": 1, "decoder_layers": 2, "limit": 32,
+        },
+        "tokenizer": {"kind": "word", "size": 50},
+        "batch": {"tokens": 200},
+        "data": {
+            "train": [str(write_reversals(directory / "train.tsv", 200))],
+            "val": [str(write_reversals(directory / "val.tsv", 20, seed=1))],
+            "langs": ["xx", "yy"],
+        },
+        "training": {
+            "updates": 12, "warmup": 4, "validate_every": 5, "save_every": 3, "log_every": 1, "threads": 1, **training,
+        },
+    }  # fmt: skip
+
+
+def run_tiny(directory: Path, out: Path, watcher: Silent | None = None, **training: Any) -> Outcome:
+    """Trains (or resumes) such a run in `out`."""
+    return train(prepare(resolve(tiny_tree(directory, **training)), out, watcher or Silent()))
