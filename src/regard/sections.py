@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from regard.config import nearest
 from regard.errors import ConfigError
 
-
 S = TypeVar("S", bound="Section")
 
 

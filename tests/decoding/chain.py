@@ -1,4 +1,5 @@
-"""A stepper without a network: the next word follows from the last two by a table. All its sentences can be listed."""
+"""A stepper without a network: the next word follows from the last two and the place by a table. All its sentences can
+be listed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,27 +18,37 @@ START, END = 0, 2
 class State:
     kind: Tensor
     before: Tensor
+    place: int
 
 
 class Chain:
-    """tables[kind, word before, last word]: log-probabilities of the next word; a source starts with its kind."""
+    """tables[kind, place, word before, last word]: log-probabilities of the next word. A source starts with its kind;
+    places come round again. (Without them, orders of the same steps would be equally likely, and no order right.)"""
 
     def __init__(self, tables: Tensor) -> None:
         self.tables, self.steps = tables, 0
 
     def start(self, source: Tensor, lengths: Tensor, prefix: Tensor) -> State:
-        return State(source[:, 0], prefix[:, -1] if prefix.shape[1] else torch.zeros_like(source[:, 0]))
+        before = prefix[:, -1] if prefix.shape[1] else torch.zeros_like(source[:, 0])
+        return State(source[:, 0], before, prefix.shape[1])
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         self.steps += 1
-        return self.tables[state.kind, state.before, tokens], State(state.kind, tokens)
+        place = state.place % self.tables.shape[1]
+        return self.tables[state.kind, place, state.before, tokens], State(state.kind, tokens, state.place + 1)
+
+    def after(self, kind: int, so_far: tuple[int, ...]) -> list[float]:
+        """The log-probabilities of the next word, without any state."""
+        place = (len(so_far) - 1) % self.tables.shape[1]
+        row: list[float] = self.tables[kind, place, (0, *so_far)[-2], so_far[-1]].tolist()
+        return row
 
     def reorder(self, state: State, rows: Tensor) -> State:
-        return State(state.kind[rows], state.before[rows])
+        return State(state.kind[rows], state.before[rows], state.place)
 
 
-def chain(seed: int, kinds: int = 3, words: int = WORDS) -> Chain:
-    logits = 1.5 * normal(kinds, words, words, words, seed=seed, dtype=torch.float32)
+def chain(seed: int, kinds: int = 3, places: int = 5) -> Chain:
+    logits = 1.5 * normal(kinds, places, WORDS, WORDS, WORDS, seed=seed, dtype=torch.float32)
     return Chain(logits.log_softmax(-1))
 
 
@@ -58,24 +69,22 @@ class Found:
 
 def everything(chain: Chain, kind: int, limit: int, penalty: float, prefix: tuple[int, ...] = (START,)) -> list[Found]:
     """Every possible answer, best first: the finished ones, then those that the limit cuts off."""
-    table = chain.tables[kind].tolist()
     found = [
         Found(tokens, log_prob, log_prob / (len(tokens) + finished) ** penalty, finished)
-        for tokens, log_prob, finished in _continued(table, prefix, limit)
+        for tokens, log_prob, finished in _continued(chain, kind, prefix, limit)
         if log_prob > -float("inf")
     ]
     return sorted(found, key=lambda one: (not one.finished, -one.score))
 
 
 def _continued(
-    table: list[list[list[float]]], so_far: tuple[int, ...], left: int
+    chain: Chain, kind: int, so_far: tuple[int, ...], left: int
 ) -> Iterator[tuple[tuple[int, ...], float, bool]]:
-    before, last = (0, *so_far)[-2:]
-    for word, log_prob in enumerate(table[before][last]):
+    for word, log_prob in enumerate(chain.after(kind, so_far)):
         if word == END:
             yield (), log_prob, True
         elif left == 1:
             yield (word,), log_prob, False
         else:
-            for rest, more, finished in _continued(table, (*so_far, word), left - 1):
+            for rest, more, finished in _continued(chain, kind, (*so_far, word), left - 1):
                 yield (word, *rest), log_prob + more, finished

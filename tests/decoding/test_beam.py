@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from regard.decoding import Hypothesis, Request, Stepper, beam, greedy
-from tests.decoding.chain import END, WORDS, Chain, Found, asked, chain, everything
+from tests.decoding.chain import END, START, WORDS, Chain, Found, asked, chain, everything
 from tests.models import small as network
 from tests.models.small import sentences, small
 
@@ -115,6 +115,38 @@ def teacher_forced(model: network.Transformer, request: Request, sentence: int, 
     return float(log_probs.gather(1, torch.tensor(tokens)[:, None]).sum())
 
 
+# A narrow beam and the search of the textbook
+
+
+def textbook(stepper: Chain, kind: int, limit: int, *, size: int, nbest: int, penalty: float) -> list[Found]:
+    """In plain lists: of all continuations the best; those that end among the first `size` are answers, and the `size`
+    best that do not end go on."""
+    live, finished = [((START,), 0.0)], []
+    for _ in range(limit):
+        grown = [
+            ((*tokens, word), log_prob + more)
+            for tokens, log_prob in live
+            for word, more in enumerate(stepper.after(kind, tokens))
+        ]
+        grown.sort(key=lambda one: -one[1])
+        finished += [one for one in grown[:size] if one[0][-1] == END]
+        live = [one for one in grown if one[0][-1] != END][:size]
+    answers = [Found(tokens[1:-1], p, p / (len(tokens) - 1) ** penalty, True) for tokens, p in finished]
+    cut_off = [Found(tokens[1:], p, p / (len(tokens) - 1) ** penalty, False) for tokens, p in live]
+    return (sorted(answers, key=lambda one: -one.score) + cut_off)[:nbest]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_narrow_beam_is_the_search_of_the_textbook(size: int, penalty: float) -> None:
+    limits = (7, 1, 4)
+    for seed in range(6):
+        answers = beam(chain(seed), asked(*limits), size=size, nbest=size, penalty=penalty)
+        for kind, limit in enumerate(limits):
+            wanted = textbook(chain(seed), kind, limit, size=size, nbest=size, penalty=penalty)
+            assert_same(answers[kind], wanted)
+
+
 # The early stop
 
 
@@ -149,7 +181,7 @@ def test_stopping_early_never_changes_the_answer_of_the_transformer(penalty: flo
 
 
 def test_the_search_does_stop_early() -> None:
-    likely_end = torch.full((1, WORDS, WORDS, WORDS), 0.01)
+    likely_end = torch.full((1, 1, WORDS, WORDS, WORDS), 0.01)
     likely_end[..., END] = 0.97
     for penalty, most in ((0.0, 1), (1.0, 2)):
         stepper = Chain(likely_end.log())
@@ -163,9 +195,9 @@ def test_the_search_does_stop_early() -> None:
 
 def test_a_longer_answer_that_is_better_per_token_is_waited_for() -> None:
     """Ending at once costs 1.2; saying word 1 five times and then ending costs 4.05, which is 0.675 per token."""
-    table = torch.full((1, WORDS, WORDS, WORDS), -INFINITY)
-    table[0, :, 0, END], table[0, :, 0, 1] = -1.2, -1.25
-    table[0, :, 1, 1], table[0, :, 1, END] = -0.1, -2.4
+    table = torch.full((1, 1, WORDS, WORDS, WORDS), -INFINITY)
+    table[..., 0, END], table[..., 0, 1] = -1.2, -1.25
+    table[..., 1, 1], table[..., 1, END] = -0.1, -2.4
     hasty = beam(Chain(table), asked(6), size=2, penalty=0.0)[0][0]
     patient = beam(Chain(table), asked(6), size=2, penalty=1.0)[0][0]
     assert hasty.tokens == ()
@@ -195,7 +227,7 @@ def test_answers_are_possible_sorted_distinct_and_within_the_limits(
     """Impossible words (log-probability -∞) included; word 2 ends, and can always be said."""
     tables = torch.as_tensor(logits).clone()
     tables[..., END] = tables[..., END].clamp(min=-5)
-    stepper = Chain(tables.log_softmax(-1)[:, None].expand(2, 3, 3, 3))
+    stepper = Chain(tables.log_softmax(-1)[:, None, None].expand(2, 1, 3, 3, 3))
     nbest = data.draw(st.integers(1, size), label="nbest")
     for kind, found in enumerate(beam(stepper, asked(*limits), size=size, nbest=nbest, penalty=penalty)):
         possible = {(one.tokens, one.finished): one for one in everything(stepper, kind, limits[kind], penalty)}
@@ -221,7 +253,7 @@ def test_answers_are_possible_sorted_distinct_and_within_the_limits(
 
 
 def test_each_sentence_keeps_to_its_own_limit_and_what_is_cut_off_is_marked() -> None:
-    endless = torch.zeros(3, WORDS, WORDS, WORDS)
+    endless = torch.zeros(3, 1, WORDS, WORDS, WORDS)
     endless[..., END] = -INFINITY
     stepper = Chain(endless.log_softmax(-1))
     for answers in (beam(stepper, asked(5, 1, 3), size=4, nbest=3), [[one] for one in greedy(stepper, asked(5, 1, 3))]):

@@ -7,17 +7,17 @@ from tests.models import small as network
 from tests.models.small import sentences, small
 
 
-def by_hand(table: list[list[list[float]]], limit: int) -> tuple[tuple[int, ...], float, bool]:
+def by_hand(kind: int, limit: int, seed: int) -> tuple[tuple[int, ...], float, bool]:
     """The likeliest next word, again and again, until the end mark or the limit."""
-    before, last, made, total = 0, START, [], 0.0
+    made: list[int] = []
+    total = 0.0
     while len(made) < limit:
-        log_probs = table[before][last]
+        log_probs = chain(seed).after(kind, (START, *made))
         word = log_probs.index(max(log_probs))
         total += log_probs[word]
         if word == END:
             return tuple(made), total, True
         made.append(word)
-        before, last = last, word
     return tuple(made), total, False
 
 
@@ -25,7 +25,7 @@ def by_hand(table: list[list[list[float]]], limit: int) -> tuple[tuple[int, ...]
 def test_greedy_search_takes_the_likeliest_word_again_and_again(seed: int) -> None:
     limits = (8, 1, 5)
     for kind, found in enumerate(greedy(chain(seed), asked(*limits))):
-        tokens, log_prob, finished = by_hand(chain(seed).tables[kind].tolist(), limits[kind])
+        tokens, log_prob, finished = by_hand(kind, limits[kind], seed)
         assert (found.tokens, found.finished) == (tokens, finished)
         assert found.log_prob == found.score == pytest.approx(log_prob, abs=1e-5)
 
@@ -68,6 +68,6 @@ def test_a_batch_of_unequal_lengths_equals_each_sentence_alone(size: int) -> Non
 def test_a_prefix_is_forced_and_not_part_of_the_answer() -> None:
     prefix = (START, 3, 1)
     (found,) = greedy(chain(2), asked(1, prefix=prefix))
-    after = chain(2).tables[0, 3, 1]
+    after = torch.tensor(chain(2).after(0, prefix))
     assert found.tokens == (() if after.argmax() == END else (int(after.argmax()),))
     assert found.log_prob == pytest.approx(float(after.max()), abs=1e-6)

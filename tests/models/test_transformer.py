@@ -128,6 +128,20 @@ def test_dropout_acts_in_training_only_whatever_the_positions(positions: str) ->
     assert torch.equal(model(SOURCE, LENGTHS, TARGET), first)
 
 
+def test_dropout_falls_on_the_sum_of_embeddings_and_positions() -> None:
+    model = small(dropout=0.4).train()
+    for stack in (model.encoder, model.decoder):
+        stack[0].register_forward_pre_hook(lambda _, given: seen.append(given[0].detach()))
+    seen: list[Tensor] = []
+    torch.manual_seed(0)
+    model(SOURCE, LENGTHS, TARGET)
+    model.eval()(SOURCE, LENGTHS, TARGET)
+    for dropped, whole in ((seen[0], seen[2]), (seen[1], seen[3])):
+        kept = dropped != 0
+        assert_near(dropped[kept], whole[kept] / 0.6)
+        assert 0.3 < 1 - kept.float().mean() < 0.5
+
+
 # Settings
 
 

@@ -34,7 +34,7 @@ def start(tree: dict[str, object], out: Path) -> subprocess.Popen[bytes]:
 
 
 def kill_at_random_moments(tree: dict[str, object], out: Path, kills: int, seed: int) -> int:
-    """Starts the run again and again and kills it at random moments after it began to write; how often it was killed."""
+    """Starts the run again and again and kills it at random moments after it began to write; how often it was."""
     draw, killed = random.Random(seed), 0
     while killed < kills:
         before = (out / "metrics.jsonl").stat().st_mtime_ns if (out / "metrics.jsonl").exists() else 0
@@ -80,6 +80,7 @@ def _updates(out: Path) -> list[int]:
 
 def _run_until(data: Path, out: Path, update: int) -> None:
     """A run that SIGTERM asks to stop after an update: it saves and leaves."""
+
     class Stops(Silent):
         def stepped(self, step: object, seconds: float) -> None:
             super().stepped(step, seconds)
@@ -102,7 +103,9 @@ def test_a_failed_write_leaves_the_previous_file(tmp_path: Path) -> None:
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "write_atomically(Path(sys.argv[1]), bytes(5000))"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, env=ENVIRONMENT, check=False
+    )
     assert "LimitError" in done.stderr
     assert "the previous file is intact" in done.stderr
     assert path.read_bytes() == b"old"

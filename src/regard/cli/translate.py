@@ -2,8 +2,9 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +28,7 @@ def translate(
     from regard.cli.progress import counted
     from regard.data.readers import read_lines
     from regard.errors import ConfigError
+    from regard.files import write_text
     from regard.tasks.translator import Search, Translation
 
     if text and input:
@@ -37,20 +39,24 @@ def translate(
     results: list[list[Translation]] = [[Translation("", 0.0, 0.0, True)] for _ in texts]
     for number, found in counted(translator.stream(texts, search), total=len(texts), what="translating"):
         results[number] = found
+    lines = _lines(texts, results, nbest=nbest, as_json=as_json)
     if output is None:
-        _write(sys.stdout, texts, results, nbest=nbest, as_json=as_json)
+        sys.stdout.writelines(lines)
     else:
-        with output.open("w", encoding="utf-8") as file:
-            _write(file, texts, results, nbest=nbest, as_json=as_json)
+        write_text(output, "".join(lines))
 
 
-def _write(file: TextIO, texts: list[str], results: "list[list[Translation]]", *, nbest: int, as_json: bool) -> None:
+def _lines(texts: list[str], results: "list[list[Translation]]", *, nbest: int, as_json: bool) -> Iterator[str]:
     """One line a sentence; with n-best: sentence number, score and text, separated by tabs."""
     for number, (text, found) in enumerate(zip(texts, results, strict=True), start=1):
         if as_json:
             options = [{"text": one.text, "score": one.score, "finished": one.finished} for one in found]
-            file.write(json.dumps({"source": text, "translations": options}, ensure_ascii=False) + "\n")
+            yield json.dumps({"source": text, "translations": options}, ensure_ascii=False) + "\n"
         elif nbest > 1:
-            file.writelines(f"{number}\t{one.score:.4f}\t{one.text}\n" for one in found)
+            yield from (f"{number}\t{one.score:.4f}\t{_one_line(one.text)}\n" for one in found)
         else:
-            file.write(found[0].text.replace("\n", " ") + "\n")
+            yield _one_line(found[0].text) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\r", " ").replace("\n", " ")

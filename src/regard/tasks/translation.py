@@ -154,7 +154,7 @@ class TranslationTask:
 
     def fingerprints(self) -> dict[str, str]:
         """What the data was, for the card and so that a run is not resumed on other data."""
-        files = {"train": self.config.data.train, "val": self.config.data.val}
+        files = {split: getattr(self.config.data, split) for split in ("train", "val", "test")}
         return {split: fingerprint(paths) for split, paths in files.items() if paths and "-" not in paths}
 
     def skipped(self) -> list[str]:

@@ -1,0 +1,99 @@
+"""A model on disk: what loads, and what is refused with a clear word."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import regard
+from regard.errors import BundleError, LimitError
+from tests.runs import run_tiny
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("bundle")
+    run_tiny(directory, directory / "out")
+    return directory / "out"
+
+
+@pytest.fixture
+def model(trained: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(trained, tmp_path / "copy")
+
+
+def test_the_card_knows_data_seed_versions_and_signatures(model: Path) -> None:
+    card = json.loads((model / "card.json").read_text())
+    assert card["seed"] == 1
+    assert card["versions"]["torch"]
+    assert len(card["data"]["train"]) == 64
+    assert card["scores"]["val"]["signature"].startswith("nrefs:1")
+    assert "BLEU" in (model / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_missing_file_is_named(model: Path, name: str) -> None:
+    (model / name).unlink()
+    with pytest.raises(BundleError, match=f"{name} is missing"):
+        regard.load(model)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_damaged_file_is_named(model: Path, name: str) -> None:
+    content = (model / name).read_bytes()
+    (model / name).write_bytes(content[: len(content) // 2])
+    with pytest.raises(BundleError, match=f"{name} is damaged"):
+        regard.load(model)
+
+
+def test_another_format_is_refused(model: Path) -> None:
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "format": 99}))
+    with pytest.raises(BundleError, match="format 99"):
+        regard.load(model)
+
+
+def test_weights_of_another_size_are_refused(model: Path) -> None:
+    config = json.loads((model / "config.json").read_text())
+    config["model"]["hidden"] = 48
+    (model / "config.json").write_text(json.dumps(config))
+    with pytest.raises(BundleError, match="do not fit"):
+        regard.load(model)
+
+
+def test_empty_texts_stay_empty_and_order_is_kept(model: Path) -> None:
+    translator = regard.load(model)
+    texts = ["a b c", "", "  ", "b", "a b c d e f"]
+    together = translator.translate(texts)
+    assert [bool(text) for text in together] == [True, False, False, True, True]
+    assert together == [translator.translate(text) for text in texts]
+    assert translator.translate([]) == []
+
+
+def test_a_text_that_is_too_long_is_refused_or_cut(model: Path) -> None:
+    translator = regard.load(model)
+    with pytest.raises(LimitError, match="longer than the model"):
+        translator.translate("a " * 40)
+    assert isinstance(translator.translate("a " * 40, truncate=True), str)
+    with pytest.raises(LimitError):
+        translator.attention("a " * 40)
+
+
+def test_attention_has_every_layer_and_head_with_rows_that_sum_to_one(model: Path) -> None:
+    trace = regard.load(model).attention("a b c", "c b a")
+    assert set(trace.names) == {
+        "encoder.0.self", "decoder.0.self", "decoder.0.cross", "decoder.1.self", "decoder.1.cross",
+    }  # fmt: skip
+    assert trace.rows["source"].surfaces == ("a", "b", "c", "</s>")
+    assert trace.rows["prediction"].surfaces == ("c", "b", "a", "</s>")
+    for name in trace.names:
+        np.testing.assert_allclose(trace.weights[name].sum(-1), 1, atol=1e-5)
+    assert trace.weights["decoder.1.cross"].shape == (2, 4, 4)
+    assert np.triu(trace.weights["decoder.0.self"][0], 1).max() == 0  # nobody looks ahead
+
+
+def test_without_a_target_the_models_own_translation_is_traced(model: Path) -> None:
+    translator = regard.load(model)
+    assert translator.attention("a b").rows["prediction"].text == translator.translate("a b")
