@@ -8,6 +8,8 @@ import pytest
 
 import regard
 from regard import catalogue
+from regard.config import load_toml
+from regard.training.settings import resolve
 
 SOURCE = Path(regard.__file__).parent
 MODELS = {*catalogue.MODELS, "transformer", "bert", "gpt", "gpt2", "bahdanau", "luong", "rnn", "word2vec", "marian"}
@@ -52,3 +54,56 @@ def test_decoding_and_training_name_no_model(folder: str) -> None:
     }
     assert len(named) > 3
     assert {path: models for path, models in named.items() if models} == {}
+
+
+ROOT = SOURCE.parent.parent
+
+
+def test_the_tree_in_the_readme_is_the_tree_on_disk() -> None:
+    block = (ROOT / "README.md").read_text(encoding="utf-8").split("```\nsrc/regard/")[1].split("```")[0]
+    for line in block.strip("\n").split("\n"):
+        inside = line.startswith("  ")
+        names = re.findall(r"[\w.]+/|[\w]+\.(?:py|md)", line)
+        folder, rest = (names[0], names[1:]) if names[0].endswith("/") else ("", names)
+        base = (SOURCE if inside else ROOT) / folder
+        assert base.exists(), f"{base} is in the README but not on disk"
+        assert all((base / name).exists() for name in rest), f"{line!r} names what is not there: {rest}"
+
+
+def test_every_folder_of_the_package_is_in_the_readme() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    folders = [path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"]
+    assert [name for name in folders if f"  {name}/" not in text] == []
+
+
+@pytest.mark.parametrize("name", catalogue.MODELS)
+def test_the_catalogue_names_the_presets_that_a_model_has(name: str) -> None:
+    entry = catalogue.MODELS[name]
+    assert set(catalogue.find(entry.presets)) == set(entry.preset_names)
+    for preset in entry.preset_names:
+        catalogue.find(entry.config).parse(catalogue.preset(entry, preset))
+
+
+@pytest.mark.parametrize("name", catalogue.TASKS)
+def test_the_catalogue_names_things_that_exist(name: str) -> None:
+    entry = catalogue.TASKS[name]
+    for reference in (entry.task, entry.tokenizers, entry.validate, entry.evaluate, entry.verbs):
+        assert callable(catalogue.find(reference))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.toml")), ids=lambda path: path.name)
+def test_every_recipe_in_configs_can_be_used(path: Path) -> None:
+    assert resolve(load_toml(path)).training.updates > 0
+
+
+def test_every_decision_says_context_decision_and_what_follows() -> None:
+    records = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    assert len(records) >= 5
+    for record in records:
+        text = record.read_text(encoding="utf-8")
+        assert all(f"**{part}.**" in text for part in ("Context", "Decision", "Follows")), record.name
+
+
+def test_nothing_is_called_a_drawer() -> None:
+    drawers = {"utils", "helpers", "common", "misc", "manager"}
+    assert [path for path in SOURCE.rglob("*") if path.stem in drawers] == []

@@ -64,9 +64,14 @@ def find(reference: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def model_names(task: str) -> list[str]:
+    """The models that serve a task, the usual one first."""
+    return [name for name, entry in MODELS.items() if task in entry.tasks]
+
+
 def model_entry(name: str, task: str) -> Model:
     """The model of that name, if it serves the task."""
-    serving = [known for known, entry in MODELS.items() if task in entry.tasks]
+    serving = model_names(task)
     if name not in serving:
         raise ConfigError(f"There is no model {name!r} for the task {task}.", do=nearest(name, serving))
     return MODELS[name]

@@ -66,10 +66,10 @@ def resolve(tree: Tree) -> RunConfig:
     tree = dict(tree)
     task = str(tree.pop("task", "translation"))
     seed = _seed(tree.pop("seed", 1))
-    model = _section(tree, "model")
-    name = str(model.pop("name", "transformer"))
-    entry = catalogue.model_entry(name, task)
     config_class = catalogue.find(catalogue.task_entry(task).task).config_class
+    model = _section(tree, "model")
+    name = str(model.pop("name", catalogue.model_names(task)[0]))
+    entry = catalogue.model_entry(name, task)
     training = _section(tree, "training")
     _refuse_unknown(tree, config_class)
     values = merge(catalogue.preset(entry, model.pop("preset", None)), model)

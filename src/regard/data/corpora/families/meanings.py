@@ -72,7 +72,7 @@ def riddle(draw: Draw, words: Sequence[Ambiguous] = AMBIGUOUS) -> Riddle:
 
 def company(draw: Draw, who: Who) -> Phrase:
     """with Anna and Tom: words between the clue and what it decides."""
-    names = [name for name in draw.some(lex.NAMES, draw.one((2, 2, 3, 4, 5))) if name.en != who.key]
+    names = draw.some([name for name in lex.NAMES if name.en != who.key], draw.one((1, 1, 2, 2, 3)))
     return frame("with/w {f}", "和/w {f} 一起", f=listing([unit(name.en, name.zh) for name in names], last="、"))
 
 
