@@ -1,7 +1,6 @@
 """A section of settings: what a part of the package declares that it can be told. Each owner declares its own."""
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -17,7 +16,7 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @classmethod
-    def parse(cls: type[S], values: Mapping[str, Any], *, where: str = "") -> S:
+    def parse(cls: type[S], values: object, *, where: str = "") -> S:
         """The section made of `values`; what is wrong with them is told in our words."""
         try:
             return cls.model_validate(values)

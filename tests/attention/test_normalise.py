@@ -27,6 +27,12 @@ def test_hidden_scores_do_not_matter_however_large() -> None:
     assert_near(softmax(louder, mask), softmax(scores, mask))
 
 
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.bfloat16, torch.float16])
+def test_a_hidden_score_never_beats_a_visible_one_however_low(dtype: torch.dtype) -> None:
+    scores = torch.tensor([[torch.finfo(dtype).min / 2, 0.0]], dtype=dtype)
+    assert softmax(scores, torch.tensor([[True, False]])).tolist() == [[1.0, 0.0]]
+
+
 def test_a_row_that_may_look_nowhere_gets_zeros_and_a_zero_gradient() -> None:
     scores = normal(2, S, seed=3).requires_grad_()
     mask = torch.tensor([[False] * S, [True] * S])

@@ -8,19 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from regard.data.corpora.challenges import PHENOMENA, ChallengeScore, Contrast, challenge_score, draw_contrasts
+from regard.data.corpora.challenges import PHENOMENA, Contrast, draw_contrasts
 from regard.data.corpora.families import FAMILIES, WEIGHTS
 from regard.data.corpora.grammar import Draw, Pair, finish, held_out
 
 __all__ = [
     "FAMILIES",
     "PHENOMENA",
-    "ChallengeScore",
     "Contrast",
     "Corpus",
     "Pair",
     "build",
-    "challenge_score",
     "held_out",
     "sentences",
 ]

@@ -26,14 +26,6 @@ class Contrast:
     word: str
 
 
-@dataclass(frozen=True)
-class ChallengeScore:
-    """Shares of pairs in which both sentences are right: the whole translation, or at least its key."""
-
-    exact: float
-    key: float
-
-
 Sides = tuple[Phrase, Phrase, str, str, str]  # both sentences, both keys, the English word at stake
 
 
@@ -165,21 +157,3 @@ def draw_contrasts(phenomenon: str, seed: int, count: int) -> tuple[Contrast, ..
         if sound(contrast):
             found.setdefault(frozenset(side.source for side in sides), contrast)
     return tuple(found.values())
-
-
-def challenge_score(pairs: Sequence[Contrast], outputs: Sequence[tuple[str, str]]) -> ChallengeScore:
-    """Score the outputs for each pair's two sources; a pair counts only if both are right."""
-    if len(pairs) != len(outputs):
-        raise ValueError(
-            f"{len(outputs)} outputs for {len(pairs)} contrasts: give one (first, second) for each, in order"
-        )
-    if not pairs:
-        return ChallengeScore(0.0, 0.0)
-    exact = sum((c.first.target, c.second.target) == tuple(output) for c, output in zip(pairs, outputs, strict=True))
-    keyed = sum(_has_key(c, *output) for c, output in zip(pairs, outputs, strict=True))
-    return ChallengeScore(exact / len(pairs), keyed / len(pairs))
-
-
-def _has_key(contrast: Contrast, first: str, second: str) -> bool:
-    mine = contrast.first_key in first and contrast.second_key in second
-    return mine and contrast.second_key not in first and contrast.first_key not in second

@@ -16,13 +16,13 @@ FAMILIES: dict[str, Family] = {**PLAIN, **SETTINGS, **DEEDS, **MEANINGS, **POINT
 
 # The rest have weight 1: what attention is for is seen more often than small talk.
 WEIGHTS: dict[str, float] = {
-    "clue-before": 25.0,
-    "clue-after": 25.0,
+    "clue-before": 26.0,
+    "clue-after": 26.0,
     "it-crossing": 7.0,
     "it-packing": 6.0,
     "it-sight": 2.0,
-    "relative-subject": 8.0,
-    "relative-object": 8.0,
+    "relative-subject": 6.5,
+    "relative-object": 6.5,
     "deed-set": 2.0,
     "deed-passive": 6.6,
     "deed-negated": 5.5,
@@ -34,6 +34,7 @@ WEIGHTS: dict[str, float] = {
     "bear-noun": 3.0,
     "bear-verb": 3.0,
     "bear-met": 2.4,
+    "bear-bears": 1.2,
     "likes": 6.0,
     "likes-doing": 3.0,
     "often": 5.2,
