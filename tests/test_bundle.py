@@ -97,3 +97,19 @@ def test_attention_has_every_layer_and_head_with_rows_that_sum_to_one(model: Pat
 def test_without_a_target_the_models_own_translation_is_traced(model: Path) -> None:
     translator = regard.load(model)
     assert translator.attention("a b").rows["prediction"].text == translator.translate("a b")
+
+
+def test_separate_vocabularies_are_kept_apart_and_cannot_share_one_matrix(tmp_path: Path) -> None:
+    from regard.errors import ConfigError
+    from regard.training.run import prepare, train
+    from regard.training.settings import resolve
+    from tests.runs import Silent, tiny_tree
+
+    tree = tiny_tree(tmp_path)
+    tree["tokenizer"]["joint"] = False
+    with pytest.raises(ConfigError, match="tie=all"):
+        prepare(resolve(tree), tmp_path / "out", Silent())
+    tree["model"]["tie"] = "target"
+    train(prepare(resolve(tree), tmp_path / "out", Silent()))
+    assert (tmp_path / "out" / "tokenizer.target.json").exists()
+    assert isinstance(regard.load(tmp_path / "out").translate("a b"), str)

@@ -52,12 +52,12 @@ def kill_at_random_moments(tree: dict[str, object], out: Path, kills: int, seed:
     return killed
 
 
-@pytest.mark.slow
-def test_killed_at_five_random_moments_and_resumed_is_the_unbroken_run_byte_for_byte(tmp_path: Path) -> None:
-    settings = {"updates": 400, "save_every": 2, "validate_every": 40}
+@pytest.mark.parametrize("kills", [pytest.param(5, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.soak)])
+def test_killed_at_random_moments_and_resumed_is_the_unbroken_run_byte_for_byte(tmp_path: Path, kills: int) -> None:
+    settings = {"updates": 80 * kills, "save_every": 2, "validate_every": 40}
     run_tiny(tmp_path, tmp_path / "unbroken", **settings)
     broken = tmp_path / "broken"
-    assert kill_at_random_moments(tiny_tree(tmp_path, **settings), broken, kills=5, seed=3) == 5
+    assert kill_at_random_moments(tiny_tree(tmp_path, **settings), broken, kills=kills, seed=3) == kills
     assert start(tiny_tree(tmp_path, **settings), broken).wait() == 0
     for name in ("model.safetensors", "tokenizer.json", "config.json"):
         assert (broken / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes(), name

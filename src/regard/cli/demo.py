@@ -94,13 +94,15 @@ def _show(translator: "Translator", challenges: "list[Challenge]", out: Path) ->
 
 
 def _draw(trace: "Trace", name: str, head: int, out: Path) -> None:
-    """Two pictures, as PNG where the system has a Chinese font and as SVG where not."""
-    from regard.insight import MissingFontError, alignment, draw
+    """The head, the alignment and the positions, as PNG where the system has a Chinese font and as SVG where not."""
+    from regard.insight import MissingFontError, alignment, draw, positions
+    from regard.layers import sinusoids
 
     for suffix in (".png", ".svg"):
         try:
             pictures = [draw(trace, name=name, head=head, path=out / f"bank{suffix}")]
             pictures.append(alignment(trace, out / f"alignment{suffix}"))
+            pictures.append(positions(sinusoids(100, 128).numpy(), out / f"positions{suffix}"))
         except MissingFontError as error:
             sys.stderr.write(f"regard: {error}\nregard: drawing SVG instead\n")
             continue

@@ -31,7 +31,7 @@ class Lines:
 
     def started(self, facts: dict[str, Any]) -> None:
         self.updates = facts["updates"]
-        sizes = " + ".join(f"{size:,}" for size in sorted(set(facts["vocabulary"].values())))
+        sizes = " + ".join(f"{size:,}" for size in facts["vocabulary"])
         self.said(
             f"{facts['model']}, {facts['parameters']:,} parameters; {facts['pairs']:,} pairs, vocabulary {sizes}; "
             f"{facts['updates']:,} updates, {facts['updates_per_epoch']:,} an epoch; {facts['device']}, "

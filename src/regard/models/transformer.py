@@ -74,8 +74,16 @@ class State:
 class Transformer(nn.Module):
     """Encoder, decoder and, by default, one embedding matrix for source, target and output."""
 
-    def __init__(self, config: TransformerConfig, *, source_vocabulary: int, target_vocabulary: int) -> None:
+    def __init__(
+        self, config: TransformerConfig, *, source_vocabulary: int, target_vocabulary: int, joint: bool = True
+    ) -> None:
         super().__init__()
+        if config.tie == "all" and not joint:
+            raise ConfigError(
+                "model.tie=all needs one vocabulary for both languages.",
+                found="a vocabulary each (tokenizer.joint=false)",
+                do="set model.tie=target, or tokenizer.joint=true",
+            )
         if config.tie == "all" and source_vocabulary != target_vocabulary:
             raise ConfigError(
                 'model.tie="all" shares one embedding matrix between source and target, which needs one vocabulary.',

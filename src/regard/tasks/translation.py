@@ -78,7 +78,15 @@ class Tokenizers:
 
     def model_sizes(self) -> dict[str, int]:
         """What a model must know of the text."""
-        return {"source_vocabulary": len(self.source), "target_vocabulary": len(self.target)}
+        return {
+            "source_vocabulary": len(self.source),
+            "target_vocabulary": len(self.target),
+            "joint": self.target is self.source,
+        }
+
+    def vocabularies(self) -> list[int]:
+        """Entries of each vocabulary there is."""
+        return [len(self.source)] if self.target is self.source else [len(self.source), len(self.target)]
 
     @classmethod
     def load(cls, directory: Path) -> "Tokenizers":

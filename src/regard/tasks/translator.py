@@ -93,7 +93,7 @@ class Translator:
         """Where every head of every layer looks while this target (default: the model's own translation) is made."""
         target = self.translate(source) if target is None else target
         for side, tokenizer in ((source, self.tokenizers.source), (target, self.tokenizers.target)):
-            self._check(len(tokenizer.encode(side)) + 1, "The text", truncate=False)
+            self._check(len(tokenizer.encode(side)) + 1, "The text")
         batch = EncodedPairs.encode([source], [target], self.tokenizers).batch([0], self.tokenizers).to(self._device())
         with torch.inference_mode(), capture(self.model) as recording:
             self.model(batch.source, batch.source_lengths, batch.target[:, :-1])
@@ -108,16 +108,17 @@ class Translator:
     def _encode(self, texts: Sequence[str], numbers: Sequence[int], *, truncate: bool) -> list[list[int]]:
         encoded = self.tokenizers.source.encode_all(texts)
         for number, ids in zip(numbers, encoded, strict=True):
-            self._check(len(ids) + 1, f"Line {number + 1}", truncate=truncate)
+            if not truncate:
+                self._check(len(ids) + 1, f"Line {number + 1}", ", or cut it with --truncate")
         return [[*ids[: self.limit - 1], self.tokenizers.source.end] for ids in encoded]
 
-    def _check(self, length: int, what: str, *, truncate: bool) -> None:
-        if length > self.limit and not truncate:
+    def _check(self, length: int, what: str, or_else: str = "") -> None:
+        if length > self.limit:
             raise LimitError(
                 f"{what} is longer than the model can take.",
                 found=f"{length} tokens",
                 wanted=f"at most {self.limit}",
-                do="split it into sentences, or cut it with --truncate",
+                do=f"split it into sentences{or_else}",
             )
 
     def _search(self, rows: Sequence[Sequence[int]], search: Search) -> list[list[Translation]]:

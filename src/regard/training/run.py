@@ -102,7 +102,7 @@ def facts(run: Run) -> dict[str, Any]:
         "parameters": sum(p.numel() for p in run.model.parameters()),
         "pairs": len(run.task.train_pairs),
         "skipped": run.task.skipped(),
-        "vocabulary": run.task.tokenizers.model_sizes(),
+        "vocabulary": run.task.tokenizers.vocabularies(),
         "updates": run.config.training.updates,
         "done": run.progress.updates,
         "updates_per_epoch": run.task.updates_per_epoch(),
