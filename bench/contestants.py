@@ -117,7 +117,7 @@ def compete(who: Contestant, config: RunConfig, threads: int, link: Connection) 
         keep_freed_memory()
     settings: Any = config.settings
     shape: Any = config.model
-    task = TranslationTask(settings, seed=config.seed, limit=shape.limit)
+    task = TranslationTask(settings, model=shape, seed=config.seed)
     marks = task.tokenizers.target
     torch.manual_seed(config.seed)
     model = bundle.build_model(config.tree(), task.tokenizers.model_sizes()) if who.ours else marian(shape, marks)

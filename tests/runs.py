@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+from regard.training import checkpoint
 from regard.training.run import Outcome, prepare, train
 from regard.training.settings import resolve
 
@@ -60,4 +61,11 @@ def tiny_tree(directory: Path, **training: Any) -> dict[str, Any]:
 
 def run_tiny(directory: Path, out: Path, watcher: Silent | None = None, **training: Any) -> Outcome:
     """Trains (or resumes) such a run in `out`."""
-    return train(prepare(resolve(tiny_tree(directory, **training)), out, watcher or Silent()))
+    return run_tree(tiny_tree(directory, **training), out, watcher)
+
+
+def run_tree(tree: dict[str, Any], out: Path, watcher: Silent | None = None) -> Outcome:
+    """Trains in `out`, or goes on there if it has a checkpoint: what `regard train --resume` does."""
+    resume = (out / checkpoint.FILE).exists()
+    prepared = prepare(resolve(tree), out, watcher or Silent(), resume=resume)
+    return train(prepared, asked=tree, resume=resume)

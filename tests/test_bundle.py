@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import regard
-from regard.errors import BundleError, LimitError
-from tests.runs import run_tiny
+from regard.errors import BundleError, ConfigError, LimitError
+from tests.runs import run_tiny, run_tree, tiny_tree
 
 
 @pytest.fixture(scope="module")
@@ -100,16 +100,13 @@ def test_without_a_target_the_models_own_translation_is_traced(model: Path) -> N
 
 
 def test_separate_vocabularies_are_kept_apart_and_cannot_share_one_matrix(tmp_path: Path) -> None:
-    from regard.errors import ConfigError
-    from regard.training.run import prepare, train
-    from regard.training.settings import resolve
-    from tests.runs import Silent, tiny_tree
-
     tree = tiny_tree(tmp_path)
     tree["tokenizer"]["joint"] = False
     with pytest.raises(ConfigError, match="tie=all"):
-        prepare(resolve(tree), tmp_path / "out", Silent())
+        run_tree(tree, tmp_path / "out")
     tree["model"]["tie"] = "target"
-    train(prepare(resolve(tree), tmp_path / "out", Silent()))
-    assert (tmp_path / "out" / "tokenizer.target.json").exists()
+    run_tree(tree, tmp_path / "out")
     assert isinstance(regard.load(tmp_path / "out").translate("a b"), str)
+    (tmp_path / "out" / "tokenizer.target.json").unlink()
+    with pytest.raises(BundleError, match="tokenizer.target.json is missing"):
+        regard.load(tmp_path / "out")

@@ -24,19 +24,19 @@ def load(model: str | Path) -> Any:
     directory = Path(model)
     config = read_config(directory)
     entry = catalogue.task_entry(config["task"])
-    tokenizers = catalogue.find(entry.tokenizers).load(directory)
+    tokenizers = catalogue.find(entry.tokenizers).load(directory, config)
     network = build_model(config, tokenizers.model_sizes())
     tensors, _ = read_tensors(directory / WEIGHTS)
     put_weights(network, tensors, where=str(directory / WEIGHTS))
-    langs = tuple(config["data"]["langs"])
-    return catalogue.find(entry.verbs)(network, tokenizers, langs=langs, name=directory.resolve().name)
+    return catalogue.find(entry.verbs).assemble(network, tokenizers, config, directory.resolve().name)
 
 
-def build_model(config: Tree, sizes: Mapping[str, int]) -> nn.Module:
+def build_model(config: Tree, sizes: Mapping[str, Any]) -> nn.Module:
     """The network that a config describes, with fresh weights."""
     settings = dict(config["model"])
     entry = catalogue.model_entry(settings.pop("name"), config["task"])
-    model: nn.Module = catalogue.find(entry.model)(catalogue.find(entry.config).parse(settings, where="model"), **sizes)
+    build = catalogue.find(entry.classes[config["task"]])
+    model: nn.Module = build(catalogue.find(entry.config).parse(settings, where="model"), **sizes)
     return model
 
 
@@ -90,16 +90,15 @@ def versions() -> dict[str, str]:
 
 
 def _readme(name: str, card: Tree) -> str:
-    langs = " → ".join(lang for lang in card.get("langs", ()) if lang) or "languages not given"
-    scores = [f"| {split} | {figures['bleu']:.2f} | {figures['chrf']:.2f} | `{figures['signature']}` |"
-              for split, figures in card.get("scores", {}).items()]  # fmt: skip
-    table = ["", "| data | BLEU | chrF | signature |", "|---|---|---|---|", *scores] if scores else []
+    langs = " → ".join(lang for lang in card.get("langs", ()) if lang)
+    scores = [f"- {split}: {figures['headline']}" for split, figures in card["scores"].items()]
     lines = [
         f"# {name}",
         "",
-        f"A {card['model']} for {card['task']}, {langs}, {card['parameters']:,} parameters, trained with *regard* "
-        f"(seed {card['seed']}, {card['updates']:,} updates).",
-        *table,
+        f"A {card['model']} for {card['task']}{', ' + langs if langs else ''}, {card['parameters']:,} parameters, "
+        f"trained with *regard* (seed {card['seed']}, {card['updates']:,} updates).",
+        "",
+        *scores,
         "",
         "```",
         f'regard {card["verb"]} {name} "…"',

@@ -3,6 +3,7 @@
 Everything is named by a string and imported when asked for, so that `--help` never waits for torch.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -13,13 +14,12 @@ from regard.errors import ConfigError
 
 @dataclass(frozen=True)
 class Model:
-    """module:class of the model and of its config; the names of its presets, the first being the default."""
+    """module:class of the model for each task it serves, of its config and presets; the first preset is the default."""
 
-    model: str
+    classes: Mapping[str, str]
     config: str
     presets: str
     preset_names: tuple[str, ...]
-    tasks: tuple[str, ...]
     about: str
 
 
@@ -37,11 +37,10 @@ class Task:
 
 MODELS = {
     "transformer": Model(
-        model="regard.models.transformer:Transformer",
+        classes={"translation": "regard.models.transformer:Transformer"},
         config="regard.models.transformer:TransformerConfig",
         presets="regard.models.transformer:PRESETS",
         preset_names=("tiny", "small", "base", "big"),
-        tasks=("translation",),
         about="self-attention only, encoder and decoder (Vaswani 2017)",
     ),
 }
@@ -66,7 +65,7 @@ def find(reference: str) -> Any:
 
 def model_names(task: str) -> list[str]:
     """The models that serve a task, the usual one first."""
-    return [name for name, entry in MODELS.items() if task in entry.tasks]
+    return [name for name, entry in MODELS.items() if task in entry.classes]
 
 
 def model_entry(name: str, task: str) -> Model:
@@ -84,9 +83,9 @@ def task_entry(name: str) -> Task:
     return TASKS[name]
 
 
-def preset(entry: Model, name: str | None) -> dict[str, Any]:
+def preset(entry: Model, name: object) -> dict[str, Any]:
     """The settings of a preset; the first one if none is named."""
-    name = name or entry.preset_names[0]
+    name = entry.preset_names[0] if name is None else str(name)
     if name not in entry.preset_names:
         raise ConfigError(f"There is no preset {name!r}.", do=nearest(name, entry.preset_names))
     return dict(find(entry.presets)[name])

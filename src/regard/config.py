@@ -17,6 +17,8 @@ def load_toml(path: Path) -> Tree:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"The config file {path} does not exist.", do="check the path given to --config") from None
+    except OSError as error:
+        raise ConfigError(f"The config file {path} cannot be read.", found=str(error.strerror)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path} is not a TOML file.", found=str(error), wanted="lines such as: width = 256"
@@ -39,6 +41,8 @@ def parse_overrides(words: Iterable[str]) -> Tree:
         node = tree
         for section in sections:
             node = node.setdefault(section, {})
+            if not isinstance(node, dict):
+                raise ConfigError(f"{section} is given a value and used as a section.", do=f"leave {section}=… out")
         node[last] = _value(text.strip())
     return tree
 

@@ -22,7 +22,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise LimitError(
             f"Could not write {path}: {error.strerror or error}; {kept}.",
             found=f"{len(content):,} bytes to write",
-            do="free some space or choose another --out, then run again with --resume",
+            do="free some space, or write to another place; a training goes on with --resume",
         ) from error
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import capture
+from regard.data.batches import Sentences
 from regard.decoding import Request, beam, greedy
 from regard.models.transformer import Transformer
 from tests.draws import assert_near, words
@@ -29,7 +30,7 @@ def model() -> Transformer:
 
 
 def request(most: int = 6) -> Request:
-    return Request(SOURCE, LENGTHS, torch.full((B, 1), START), END, torch.full((B,), most))
+    return Request(Sentences(SOURCE, LENGTHS), torch.full((B, 1), START), END, torch.full((B,), most))
 
 
 def untouched(model: nn.Module) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def test_steps_give_the_rows_of_the_forward_pass_one_by_one(model: Transformer) 
     with capture(model) as whole:
         model(SOURCE, LENGTHS, TARGET)
     with capture(model) as stepped:
-        state = model.start(SOURCE, LENGTHS, TARGET[:, :0])
+        state = model.start(Sentences(SOURCE, LENGTHS), TARGET[:, :0])
         for t in range(T):
             _, state = model.step(TARGET[:, t], state)
     assert set(stepped.names) == set(NAMES)
@@ -336,3 +337,8 @@ def test_overlapping_captures_of_two_threads_leave_the_compiler_as_it_was() -> N
     runs.clear()
     compiled(INPUT)
     assert runs
+
+
+def test_a_misspelt_kind_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="there is scores, weights, values"), capture(nn.Identity(), keep=["weight"]):
+        pass

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -81,7 +82,7 @@ def test_a_dry_run_prints_the_settings_and_writes_nothing(tmp_path: Path, run: R
     assert code == 0
     settings = json.loads(out)
     assert settings["model"]["width"] == 64
-    assert settings["facts"]["pairs"] == 60
+    assert settings["facts"]["data"].startswith("60 pairs")
     assert not (tmp_path / "out").exists()
 
 
@@ -194,6 +195,9 @@ def test_info_tells_sizes_and_scores(model: Path, run: Run) -> None:
         (["train", "--out", "x", "--train", "a.tsv", "--model", "transfomer"], "did you mean transformer?"),
         (["train", "--out", "x", "--train", "a.tsv", "--langs", "english"], "en-zh"),
         (["train", "--out", "x", "--train", "a.tsv", "model.heads"], "section.key=value"),
+        (["train", "--out", "x", "--train", "a.tsv", "model=3", "model.heads=8"], "used as a section"),
+        (["translate", "nowhere", "x", "--output", "no/where.txt"], "no directory no"),
+        (["translate", "nowhere", "x", "--nbest", "9"], "n-best 9"),
         (["train", "--out", "x", "--train", "a.tsv", "--config", "no.toml"], "no.toml does not exist"),
         (["train", "--out", "x", "--train", "a.tsv", "--minutes", "-1"], "above 0"),
         (["evaluate", "nowhere"], "nothing to evaluate on"),
@@ -214,3 +218,24 @@ def test_mistakes_are_told_on_stderr_with_exit_code_1(
 def test_a_wrong_option_is_a_usage_error(run: Run) -> None:
     assert run("translate")[0] == 2
     assert run("train", "--nonsense")[0] == 2
+
+
+def test_the_same_command_with_resume_goes_on_and_ends_the_same(tmp_path: Path, run: Run) -> None:
+    data = write_reversals(tmp_path / "t.tsv", 60)
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text('[model]\nname = "transformer"\nwidth = 16\nheads = 2\nhidden = 16\n[training]\nupdates = 4\n')
+    words = ["train", "--train", data, "--config", recipe, "--out", tmp_path / "out", "training.device=auto"]
+    assert run(*words)[0] == 0
+    model = (tmp_path / "out" / "model.safetensors").read_bytes()
+    assert run(*words)[0] == 1  # not empty
+    code, _, err = run(*words, "--resume")
+    assert code == 0, err
+    assert (tmp_path / "out" / "model.safetensors").read_bytes() == model
+
+
+def test_overwrite_with_a_mistake_keeps_the_old_model(model: Path, tmp_path: Path, run: Run) -> None:
+    out = shutil.copytree(model, tmp_path / "copy")
+    code, _, err = run("train", "--train", tmp_path / "typo.tsv", "--out", out, "--overwrite")
+    assert code == 1
+    assert "typo.tsv" in err
+    assert (out / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()

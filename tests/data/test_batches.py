@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data.batches import Order, PairBatch, group_by_length, pad
+from regard.seeds import derive
 
 SIZES = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=40).map(np.array)
 
@@ -85,7 +86,7 @@ def test_a_step_has_the_same_rows_whatever_was_asked_before(lengths: np.ndarray,
 
 def test_epochs_are_counted_from_their_first_step() -> None:
     order = Order(like_multi30k(500), 1024, seed=1)
-    updates = order.updates_per_epoch()
+    updates = order.updates_per_epoch
     assert [order.epoch(step) for step in (0, updates - 1, updates)] == [0, 0, 1]
 
 
@@ -118,17 +119,17 @@ def test_little_is_padded_on_lengths_like_those_of_multi30k(budget: int, most: f
 
 
 def test_an_epoch_is_planned_once_while_steps_are_taken_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    planned: list[int] = []
+    planned: list[tuple[object, ...]] = []
 
-    def counted(*arguments: object) -> list[np.ndarray]:
-        planned.append(1)
-        return group_by_length(*arguments)  # type: ignore[arg-type]
+    def counted(*words: object) -> int:
+        planned.append(words)
+        return derive(*words)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("regard.data.batches.group_by_length", counted)
+    monkeypatch.setattr("regard.data.batches.derive", counted)
     order = Order(like_multi30k(300), 512, seed=1)
-    for step in range(3 * order.updates_per_epoch()):
+    for step in range(3 * order.updates_per_epoch):
         assert len(order[step])
-    assert len(planned) == order.epoch(step) + 1
+    assert planned == [(1, "data", epoch) for epoch in range(3)]
 
 
 # ---- tensors

@@ -28,7 +28,7 @@ class Chain:
     def __init__(self, tables: Tensor) -> None:
         self.tables, self.steps = tables, 0
 
-    def start(self, source: Tensor, lengths: Tensor, prefix: Tensor) -> State:
+    def start(self, source: Tensor, prefix: Tensor) -> State:
         before = prefix[:, -1] if prefix.shape[1] else torch.zeros_like(source[:, 0])
         return State(source[:, 0], before, prefix.shape[1])
 
@@ -56,7 +56,7 @@ def asked(*limits: int, prefix: tuple[int, ...] = (START,)) -> Request:
     """Sentences of kinds 0, 1, 2 …, one for each limit."""
     kinds = torch.arange(len(limits))[:, None]
     starts = torch.tensor([prefix] * len(limits))
-    return Request(kinds, torch.ones(len(limits), dtype=torch.long), starts, END, torch.tensor(limits))
+    return Request(kinds, starts, END, torch.tensor(limits))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from regard.data.batches import Sentences
 from regard.decoding import Hypothesis, Request, Stepper, beam, greedy
 from tests.decoding.chain import END, START, WORDS, Chain, Found, asked, chain, everything
 from tests.models import small as network
@@ -41,7 +42,7 @@ def never_early() -> Iterator[None]:
 def translations(*lengths: int, limits: Sequence[int], prefix: Sequence[int] = (network.START,)) -> Request:
     source, sizes = sentences(*lengths)
     starts = torch.tensor([list(prefix)] * len(lengths))
-    return Request(source, sizes, starts, network.END, torch.tensor(limits))
+    return Request(Sentences(source, sizes), starts, network.END, torch.tensor(limits))
 
 
 def test_both_test_steppers_are_steppers() -> None:
@@ -56,7 +57,7 @@ def test_both_test_steppers_are_steppers() -> None:
 def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
     request = asked(6, 3, 9)
     found = [answers[0] for answers in beam(chain(seed), request, size=1, penalty=0.0)]
-    wanted = greedy(chain(seed), request)
+    wanted = greedy(chain(seed), request, penalty=0.0)
     assert_same(found, wanted)
     assert [one.rows for one in found] == [one.rows for one in wanted]
 
@@ -65,7 +66,7 @@ def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
 def test_a_beam_of_one_is_greedy_search_for_the_transformer(seed: int) -> None:
     model, request = small(seed=seed), translations(7, 2, 6, 4, limits=[9, 4, 7, 12])
     found = [answers[0] for answers in beam(model, request, size=1, penalty=0.0)]
-    wanted = greedy(model, request)
+    wanted = greedy(model, request, penalty=0.0)
     assert_same(found, wanted)
     assert [one.rows for one in found] == [one.rows for one in wanted]
 
@@ -110,7 +111,7 @@ def teacher_forced(model: network.Transformer, request: Request, sentence: int, 
     one = slice(sentence, sentence + 1)
     prefix = request.prefix[sentence].tolist()
     with torch.inference_mode():
-        hidden = model(request.source[one], request.lengths[one], torch.tensor([[*prefix, *tokens[:-1]]]))
+        hidden = model(request.source.tokens[one], request.source.lengths[one], torch.tensor([[*prefix, *tokens[:-1]]]))
         log_probs = model.output(hidden[0, len(prefix) - 1 :]).log_softmax(-1)
     return float(log_probs.gather(1, torch.tensor(tokens)[:, None]).sum())
 
@@ -296,11 +297,11 @@ def test_a_batch_of_unequal_lengths_equals_each_sentence_alone(size: int) -> Non
     model, limits = small(seed=3), [6, 9, 3, 12]
     request = translations(7, 2, 6, 4, limits=limits)
     together = beam(model, request, size=size, nbest=size)
-    for i, length in enumerate(request.lengths.tolist()):
+    tokens, lengths = request.source
+    for i, length in enumerate(lengths.tolist()):
         one = slice(i, i + 1)
-        alone = Request(
-            request.source[one, :length], request.lengths[one], request.prefix[one], request.end, request.limits[one]
-        )
+        source = Sentences(tokens[one, :length], lengths[one])
+        alone = Request(source, request.prefix[one], request.end, request.limits[one])
         assert_same(together[i], beam(model, alone, size=size, nbest=size)[0])
 
 

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from regard.data.batches import Sentences
 from regard.decoding import Request, greedy
 from tests.decoding.chain import END, START, asked, chain
 from tests.models import small as network
@@ -27,7 +28,8 @@ def test_greedy_search_takes_the_likeliest_word_again_and_again(seed: int) -> No
     for kind, found in enumerate(greedy(chain(seed), asked(*limits))):
         tokens, log_prob, finished = by_hand(kind, limits[kind], seed)
         assert (found.tokens, found.finished) == (tokens, finished)
-        assert found.log_prob == found.score == pytest.approx(log_prob, abs=1e-5)
+        assert found.log_prob == pytest.approx(log_prob, abs=1e-5)
+        assert found.score == pytest.approx(log_prob / len(found.rows), abs=1e-5)
 
 
 def test_some_of_these_sentences_end_and_others_are_cut_off() -> None:
@@ -56,10 +58,12 @@ def test_a_batch_of_unequal_lengths_equals_each_sentence_alone(size: int) -> Non
     source, lengths = sentences(7, 2, 6, 4)
     prefix = torch.tensor([[network.START, 5, 3][:size]] * 4)
     limits = torch.tensor([6, 9, 3, 12])
-    together = greedy(model, Request(source, lengths, prefix, network.END, limits))
+    together = greedy(model, Request(Sentences(source, lengths), prefix, network.END, limits))
     for i, length in enumerate(lengths.tolist()):
         one = slice(i, i + 1)
-        (alone,) = greedy(model, Request(source[one, :length], lengths[one], prefix[one], network.END, limits[one]))
+        (alone,) = greedy(
+            model, Request(Sentences(source[one, :length], lengths[one]), prefix[one], network.END, limits[one])
+        )
         assert together[i].tokens == alone.tokens
         assert together[i].finished == alone.finished
         assert together[i].log_prob == pytest.approx(alone.log_prob, abs=1e-5)

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor
 
 from regard.attention import Recording, capture
+from regard.data.batches import Sentences
 from regard.decoding import Hypothesis, Request, beam, greedy
 from regard.models.transformer import Transformer
 from tests.draws import assert_near
@@ -38,7 +39,7 @@ def forced(model: Transformer, sentence: int, prefix: list[int], hypothesis: Hyp
 @pytest.mark.parametrize("size", [0, 1, 4])
 def test_weights_gathered_along_the_rows_are_those_of_a_full_pass(size: int, prefix: list[int]) -> None:
     model = small(seed=7)
-    request = Request(SOURCE, LENGTHS, torch.tensor([prefix] * 4), END, LIMITS)
+    request = Request(Sentences(SOURCE, LENGTHS), torch.tensor([prefix] * 4), END, LIMITS)
     with capture(model) as searched:
         if size:
             answers = beam(model, request, size=size, nbest=size, penalty=0.6)

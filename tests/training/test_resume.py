@@ -19,10 +19,8 @@ from tests.runs import Silent, run_tiny, tiny_tree
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from regard.training.run import prepare, train
-from regard.training.settings import resolve
-from tests.runs import Silent
-train(prepare(resolve(json.loads(sys.argv[1])), Path(sys.argv[2]), Silent()))
+from tests.runs import run_tree
+run_tree(json.loads(sys.argv[1]), Path(sys.argv[2]))
 """
 
 

@@ -5,13 +5,17 @@ import math
 from pathlib import Path
 
 import pytest
+import torch
 
 import regard
 from regard.errors import BundleError, ConfigError, DataError
 from regard.training import checkpoint, directory
+from regard.training.loop import Learner, steps
+from regard.training.optim import Average, adamw
 from regard.training.run import prepare
 from regard.training.settings import resolve
-from tests.runs import Silent, run_tiny, tiny_tree
+from regard.training.tracking import Metrics
+from tests.runs import Silent, run_tiny, run_tree, tiny_tree
 
 
 def test_a_run_leaves_a_model_that_loads_and_translates(tmp_path: Path) -> None:
@@ -49,12 +53,8 @@ def test_the_saved_settings_are_resolved_and_make_the_same_run(tmp_path: Path) -
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
     models = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        tree = {**tiny_tree(tmp_path), "seed": seed}
-        directory_ = tmp_path / name
-        from regard.training.run import train
-
-        train(prepare(resolve(tree), directory_, Silent()))
-        models.append((directory_ / "model.safetensors").read_bytes())
+        run_tree({**tiny_tree(tmp_path), "seed": seed}, tmp_path / name)
+        models.append((tmp_path / name / "model.safetensors").read_bytes())
     assert models[0] == models[1]
     assert models[0] != models[2]
 
@@ -74,35 +74,99 @@ def test_a_directory_that_is_not_empty_is_refused(tmp_path: Path) -> None:
     assert "--overwrite" in str(caught.value)
 
 
-def test_overwrite_removes_only_what_a_run_makes(tmp_path: Path) -> None:
+def test_overwrite_removes_only_what_a_run_makes_and_only_when_the_new_one_begins(tmp_path: Path) -> None:
     run_tiny(tmp_path, tmp_path / "out")
     (tmp_path / "out" / "notes.txt").write_text("mine")
     assert directory.claim(tmp_path / "out", resume=False, overwrite=True) is None
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["notes.txt"]
+    assert (tmp_path / "out" / "model.safetensors").exists()
+    prepared = prepare(resolve(tiny_tree(tmp_path)), tmp_path / "out", Silent())
+    directory.begin(tmp_path / "out", prepared.config.tree(), {}, prepared.task)
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    assert left == {"notes.txt", "config.json", "run.json", "tokenizer.json"}
 
 
-def test_resume_without_a_checkpoint_starts_afresh(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "config.json").write_text("{half")
+@pytest.mark.parametrize("choice", [{"resume": True, "overwrite": False}, {"resume": False, "overwrite": True}])
+def test_somebody_elses_directory_is_left_alone(tmp_path: Path, choice: dict[str, bool]) -> None:
+    (tmp_path / "README.md").write_text("my project")
+    with pytest.raises(BundleError, match="did not write"):
+        directory.claim(tmp_path, **choice)
+    assert (tmp_path / "README.md").read_text() == "my project"
+
+
+def test_resume_without_a_checkpoint_starts_afresh_with_a_new_tokenizer(tmp_path: Path) -> None:
+    run_tiny(tmp_path, tmp_path / "out")
+    (tmp_path / "out" / "checkpoint.safetensors").unlink()
     assert directory.claim(tmp_path / "out", resume=True, overwrite=False) is None
+    tree = tiny_tree(tmp_path)
+    tree["tokenizer"]["size"] = 8
+    run = prepare(resolve(tree), tmp_path / "out", Silent())
+    assert len(run.task.tokenizers.source) == 8
 
 
 def test_a_resumed_run_refuses_other_settings_and_names_them(tmp_path: Path) -> None:
-    run_tiny(tmp_path, tmp_path / "out")
-    saved = directory.claim(tmp_path / "out", resume=True, overwrite=False)
+    out = tmp_path / "out"
+    run_tiny(tmp_path, out)
+    saved = directory.claim(out, resume=True, overwrite=False)
     assert saved is not None
-    directory.agree(saved, tiny_tree(tmp_path))
-    with pytest.raises(ConfigError, match=r"training.updates=12, not 99"):
-        directory.agree(saved, {"training": {"updates": 99}})
+    again = directory.agree(out, saved, tiny_tree(tmp_path))
+    assert resolve(again).tree() == again
+    for given, message in (
+        ({"training": {"updates": 99}}, "training.updates=12, not 99"),
+        ({"model": {"preset": "big"}}, "model.preset=tiny, not big"),
+        ({"seed": 5}, "seed=1, not 5"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            directory.agree(out, saved, given)
+
+
+def test_a_resumed_run_may_move_to_another_machine(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run_tiny(tmp_path, out)
+    saved = directory.claim(out, resume=True, overwrite=False)
+    assert saved is not None
+    moved = directory.agree(out, saved, {"training": {"device": "auto", "threads": 2}})
+    assert (moved["training"]["device"], moved["training"]["threads"]) == ("auto", 2)
 
 
 def test_a_resumed_run_refuses_other_data(tmp_path: Path) -> None:
     run_tiny(tmp_path, tmp_path / "out")
-    prepared = prepare(resolve(tiny_tree(tmp_path)), tmp_path / "out", Silent())
-    assert prepared.task.fingerprints()
+    tree = tiny_tree(tmp_path)
     (tmp_path / "train.tsv").write_text("a\tb\n" * 50)
     with pytest.raises(BundleError, match="train data has changed"):
-        directory.write_start(tmp_path / "out", prepared.config.tree(), prepared.task)
+        run_tree(tree, tmp_path / "out")
+
+
+def test_a_mistake_in_the_test_data_is_found_before_training(tmp_path: Path) -> None:
+    tree = tiny_tree(tmp_path)
+    (tmp_path / "test.tsv").write_text("a\tb\nonly one column\n")
+    tree["data"]["test"] = [str(tmp_path / "test.tsv")]
+    with pytest.raises(DataError, match="line 2"):
+        prepare(resolve(tree), tmp_path / "out", Silent())
+
+
+def test_a_test_sentence_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> None:
+    tree = tiny_tree(tmp_path)
+    (tmp_path / "test.tsv").write_text("a\tb\n" + "a " * 60 + "\tb\n")
+    tree["data"]["test"] = [str(tmp_path / "test.tsv")]
+    assert run_tree(tree, tmp_path / "out").card["scores"]["test"]["truncated"] == 1
+
+
+def test_a_parameter_without_a_gradient_can_be_resumed(tmp_path: Path) -> None:
+    run = prepare(resolve(tiny_tree(tmp_path)), tmp_path / "out", Silent())
+    run.model.register_parameter("unused", torch.nn.Parameter(torch.zeros(3)))
+    learner = Learner(run.model, adamw(run.model, run.config.training), Average(run.model, 0.0))
+    next(steps(learner, run.task, run.config.training, seed=1, device="cpu"))
+    (tmp_path / "out").mkdir()
+    checkpoint.save(tmp_path / "out", learner, checkpoint.Progress(updates=1))
+    assert checkpoint.restore(tmp_path / "out", learner).updates == 1
+
+
+def test_metrics_survive_odd_line_ends_in_the_text(tmp_path: Path) -> None:
+    metrics = Metrics(tmp_path)
+    metrics.add("validation", 1, {"example": "one\u2028two\x85three"})
+    metrics.add("train", 2, {"loss": 1.0})
+    metrics.rewind(2)
+    assert [record["update"] for record in metrics.records()] == [1, 2]
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
@@ -139,6 +203,7 @@ def test_pairs_longer_than_the_model_stop_the_run_or_are_counted(tmp_path: Path)
         ({"model": {"width": 100, "heads": 3}}, "width 100 is not divisible by heads 3"),
         ({"training": {"updates": -5}}, "training.updates"),
         ({"training": {"updates": 10, "warmup": 400}}, "warmup 400 is not less than updates 10"),
+        ({"model": {"preset": 3}}, "no preset '3'"),
         ({"training": 5}, "training is a section"),
         ({"seed": "x"}, "seed"),
     ],

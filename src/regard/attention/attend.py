@@ -23,7 +23,7 @@ class Tap(Protocol):
 
 
 def attend(
-    query: Float[Tensor, "B H T K"],
+    query: Float[Tensor, "B H T Q"],
     keys: Float[Tensor, "B H S K"],
     values: Float[Tensor, "B H S W"],
     *,

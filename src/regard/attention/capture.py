@@ -4,6 +4,7 @@ A capture belongs to the context (thread, task) that opened it, not to the modul
 see each other and nothing is left behind on a model.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -17,6 +18,9 @@ from regard.attention.attend import Tap
 
 Edit = Callable[[str, str, Tensor], Tensor]
 """edit(name, what, tensor) -> tensor: replaces what passes, e.g. to prune a head. `name` is "decoder.0.cross"."""
+
+
+KINDS = ("scores", "weights", "values")
 
 
 class Attends(nn.Module):
@@ -56,6 +60,10 @@ class Recording:
         """What passed in the last call of the attention called `name`."""
         return self.all(name, what)[-1]
 
+    def joined(self, name: str, what: str = "weights") -> Tensor:
+        """All calls as one, along the queries: attending step by step then looks like attending at once."""
+        return torch.cat(self.all(name, what), dim=2)
+
     def all(self, name: str, what: str = "weights") -> list[Tensor]:
         """What passed in every call: one in a forward pass, one a step in decoding."""
         if (what, name) not in self.calls:
@@ -91,7 +99,7 @@ class _Uncompiled:
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._open == 0:
+            if self._open == 0 and "torch._dynamo" in sys.modules:  # otherwise nothing is compiled, and it loads slowly
                 self._stance.enter_context(torch.compiler.set_stance("force_eager"))
             self._open += 1
 
@@ -114,6 +122,8 @@ def capture(model: nn.Module, *, keep: Sequence[str] = ("weights",), edit: Edit 
     DistributedDataParallel, is seen through. Raises LookupError if no attention was called: silence would look like
     success.
     """
+    if unknown := set(keep) - set(KINDS):
+        raise ValueError(f"keep has {', '.join(sorted(unknown))}; there is {', '.join(KINDS)}")
     modules = frozenset(id(module) for module in model.modules() if isinstance(module, Attends))
     listener = _Capture(modules, frozenset(keep), edit)
     token = _active.set((*_active.get(), listener))

@@ -16,7 +16,7 @@ from torch import Tensor
 class Score(Protocol):
     """What `attend` asks of a score."""
 
-    def __call__(self, query: Float[Tensor, "*batch T K"], keys: Float[Tensor, "*batch S K"], /) -> Tensor: ...
+    def __call__(self, query: Float[Tensor, "*batch T Q"], keys: Float[Tensor, "*batch S K"], /) -> Tensor: ...
 
 
 def dot(query: Float[Tensor, "*batch T K"], keys: Float[Tensor, "*batch S K"]) -> Float[Tensor, "*batch T S"]:

@@ -23,7 +23,7 @@ def info(
         facts = {"config": config, "card": card, "weights": weights}
         sys.stdout.write(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
         return
-    langs = " → ".join(config["data"]["langs"]) or "not given"
+    langs = " → ".join(filter(None, config["data"]["langs"])) or "languages not given"
     settings = "  ".join(f"{key}={value}" for key, value in config["model"].items() if key != "name")
     lines = [
         f"model       {config['model']['name']} for {config['task']}, {langs}",
@@ -32,8 +32,5 @@ def info(
         f"training    {card.get('updates', '?')} updates in {card.get('train_seconds', '?')} s, seed {config['seed']}"
         + ("" if card else "  (not finished)"),
     ]
-    lines += [
-        f"{split:<11} BLEU {figures['bleu']:.2f}  chrF {figures['chrf']:.2f}  {figures['signature']}"
-        for split, figures in card.get("scores", {}).items()
-    ]
+    lines += [f"{split:<11} {figures['headline']}" for split, figures in card.get("scores", {}).items()]
     sys.stdout.write("\n".join(lines) + "\n")

@@ -31,11 +31,9 @@ class Lines:
 
     def started(self, facts: dict[str, Any]) -> None:
         self.updates = facts["updates"]
-        sizes = " + ".join(f"{size:,}" for size in facts["vocabulary"])
         self.said(
-            f"{facts['model']}, {facts['parameters']:,} parameters; {facts['pairs']:,} pairs, vocabulary {sizes}; "
-            f"{facts['updates']:,} updates, {facts['updates_per_epoch']:,} an epoch; {facts['device']}, "
-            f"{facts['threads']} threads"
+            f"{facts['model']}, {facts['parameters']:,} parameters; {facts['data']}; {facts['updates']:,} updates; "
+            f"{facts['device']}, {facts['threads']} threads"
         )
         if facts["skipped"]:
             self.said(f"{len(facts['skipped'])} rows were left out (listed in skipped.txt)")
@@ -50,9 +48,9 @@ class Lines:
 
     def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None:
         if best:
-            self.best = f"best BLEU {metrics['bleu']:.2f}"
+            self.best = f"best {metrics['headline']}"
         star = " *" if best else ""
-        self.said(f"validation at {update:,}: loss {metrics['loss']:.3f}  BLEU {metrics['bleu']:.2f}{star}")
+        self.said(f"validation at {update:,}: loss {metrics['loss']:.3f}  {metrics['headline']}{star}")
         self._rate.pause()
 
     def said(self, text: str) -> None:

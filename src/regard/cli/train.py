@@ -16,14 +16,14 @@ NAMES = ", ".join(f"{name}[:{'|'.join(entry.preset_names)}]" for name, entry in 
 
 def train(
     out: Annotated[Path, typer.Option(help="Directory for the run and its model.", show_default=False)],
-    task: Annotated[str, typer.Option(help=f"One of: {', '.join(TASKS)}.")] = "translation",
+    task: Annotated[str | None, typer.Option(help=f"One of: {', '.join(TASKS)}.  [default: translation]")] = None,
     train: Annotated[
         list[str] | None, typer.Option(help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET.")
     ] = None,
     val: Annotated[list[str] | None, typer.Option(help="Validation data, given in the same way.")] = None,
     test: Annotated[list[str] | None, typer.Option(help="Test data, scored once at the end.")] = None,
     langs: Annotated[str, typer.Option(help="Languages, such as en-zh.")] = "",
-    model: Annotated[str, typer.Option(help=f"{NAMES}.")] = "transformer",
+    model: Annotated[str | None, typer.Option(help=f"{NAMES}.  [default: transformer:tiny]")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same model.  [default: 1]")] = None,
     minutes: Annotated[float | None, typer.Option(help="Choose training.updates to take about so long.")] = None,
@@ -36,16 +36,14 @@ def train(
     ] = None,
 ) -> None:
     """Train a model on your own text."""
-    given: Tree = {"task": task, "model": _model(model)}
     files: dict[str, Any] = {"train": train, "val": val, "test": test}
     data: Tree = {split: [str(path) for path in paths] for split, paths in files.items() if paths}
-    if languages := _languages(langs, train):
-        data["langs"] = languages
-    if data:
-        given["data"] = data
-    if seed is not None:
-        given["seed"] = seed
-    tree = merge(load_toml(config) if config else {}, given, parse_overrides(settings or ()))
+    if langs:
+        data["langs"] = _languages(langs)
+    asked = {"task": task, "model": _model(model), "data": data or None, "seed": seed}
+    given: Tree = {key: value for key, value in asked.items() if value is not None}
+    guessed = {"data": {"langs": _suffixes(train)}} if _suffixes(train) else {}
+    tree = merge(guessed, load_toml(config) if config else {}, given, parse_overrides(settings or ()))
     run(tree, out, resume=resume, overwrite=overwrite, dry_run=dry_run, minutes=minutes)
 
 
@@ -69,43 +67,42 @@ def run(
         raise ConfigError("--minutes must be above 0.", found=str(minutes))
     config = resolve(tree)
     saved = None if dry_run else directory.claim(out, resume=resume, overwrite=overwrite)
+    goes_on = saved is not None
     if saved is not None:
-        directory.agree(saved, tree)
-        saved.pop("format")
-        config, minutes = resolve(saved), None
+        config, minutes = resolve(directory.agree(out, saved, tree)), None
     watch = watcher()
-    prepared = prepare(config, out, watch, minutes=minutes)
+    prepared = prepare(config, out, watch, minutes=minutes, resume=goes_on)
     if dry_run:
-        sys.stdout.write(
-            json.dumps({**prepared.config.tree(), "facts": facts(prepared)}, indent=2, ensure_ascii=False) + "\n"
-        )
+        sys.stdout.write(json.dumps({**prepared.config.tree(), "facts": facts(prepared)}, indent=2, ensure_ascii=False))
+        sys.stdout.write("\n")
         return
     with watch:
-        outcome = to_the_end(prepared)
+        outcome = to_the_end(prepared, asked=tree, resume=goes_on)
     if not outcome.finished:
         raise typer.Exit(130)
     for split, figures in outcome.card["scores"].items():
-        sys.stdout.write(
-            f"{split}: BLEU {figures['bleu']:.2f}  chrF {figures['chrf']:.2f}  exact {figures['exact']:.1%}  "
-            f"({figures['sentences']} sentences, beam {figures['beam']}, {figures['signature']})\n"
-        )
+        sys.stdout.write(f"{split}: {figures['headline']}\n")
     sys.stdout.write(f"model: {outcome.directory}\n")
 
 
-def _model(text: str) -> Tree:
+def _model(text: str | None) -> Tree | None:
+    if text is None:
+        return None
     name, _, preset = text.partition(":")
     return {"name": name, **({"preset": preset} if preset else {})}
 
 
-def _languages(langs: str, train: list[str] | None) -> list[str] | None:
-    """From --langs, or from the suffixes of two files (train.en, train.de.gz)."""
-    if langs:
-        pair = langs.split("-")
-        if len(pair) != 2 or not all(pair):
-            raise ConfigError(f"--langs {langs} cannot be read.", wanted="source-target, such as en-zh")
-        return pair
-    if train and len(train) == 2:
-        suffixes = [Path(path.removesuffix(".gz")).suffix.lstrip(".") for path in train]
-        if all(2 <= len(suffix) <= 3 and suffix.isalpha() and suffix != "txt" for suffix in suffixes):
-            return suffixes
-    return None
+def _languages(langs: str) -> list[str]:
+    pair = langs.split("-")
+    if len(pair) != 2 or not all(pair):
+        raise ConfigError(f"--langs {langs} cannot be read.", wanted="source-target, such as en-zh")
+    return pair
+
+
+def _suffixes(train: list[str] | None) -> list[str] | None:
+    """The languages that the suffixes of two files name: train.en and train.de.gz."""
+    if not train or len(train) != 2:
+        return None
+    suffixes = [Path(path.removesuffix(".gz")).suffix.lstrip(".") for path in train]
+    named = all(2 <= len(suffix) <= 3 and suffix.isalpha() and suffix != "txt" for suffix in suffixes)
+    return suffixes if named else None

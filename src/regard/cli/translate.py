@@ -33,6 +33,8 @@ def translate(
 
     if text and input:
         raise ConfigError("Both sentences and --input were given.", do="give one of them")
+    if output is not None and not output.parent.is_dir():
+        raise ConfigError(f"There is no directory {output.parent} to write to.", do="make it first")
     search = Search(beam=beam, nbest=nbest, penalty=length_penalty, truncate=truncate)
     translator = load(model)
     texts = text or read_lines(input or "-")

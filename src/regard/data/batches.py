@@ -4,9 +4,9 @@ Sentences of like length share a batch, so that little is padded; a batch holds 
 epoch groups and orders anew.
 """
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -24,6 +24,13 @@ class BatchConfig(Section):
     """How much goes into one update."""
 
     tokens: int = Field(4096, gt=0, description="most tokens on either side of a batch, padding included")
+
+
+class Sentences(NamedTuple):
+    """Token ids, padded on the right, and how many of each row are real."""
+
+    tokens: Int[Tensor, "B S"]
+    lengths: Int[Tensor, "B"]
 
 
 @dataclass(frozen=True)
@@ -52,49 +59,51 @@ def pad(rows: Sequence[Sequence[int]], filler: int) -> tuple[Int[Tensor, "B S"],
 def group_by_length(lengths: Lengths, budget: int, order: np.ndarray) -> list[np.ndarray]:
     """Groups of row numbers whose padded size stays within the budget on every side. lengths: (rows, sides).
 
-    `order` decides among rows of equal length, so that an epoch's groups differ from the last one's. By target length
-    first; within one, source lengths go up and, in the next, down again: no jump from long to short to pad for.
+    `order` decides among rows of equal length, and nothing else: the sizes of the groups are the same for every order.
     """
-    *others, last = lengths[order].T
-    keys = [np.where(last % 2, -side, side) for side in others]
-    ranked = order[np.lexsort((*keys, last))]
-    groups, first, widest = [], 0, np.zeros(lengths.shape[1], dtype=np.int64)
-    for place, row in enumerate(ranked):
-        grown = np.maximum(widest, lengths[row])
-        if place > first and int(grown.max()) * (place - first + 1) > budget:
-            groups.append(ranked[first:place])
-            first, grown = place, lengths[row]
-        widest = grown
-    return [*groups, ranked[first:]]
+    ranked = _ranked(lengths, order)
+    return np.split(ranked, _cuts(lengths[ranked], budget))
 
 
 class Order:
     """The endless sequence of groups: `order[step]` is the same for the same seed, whatever was asked before."""
 
     def __init__(self, lengths: Lengths, budget: int, seed: int) -> None:
-        self.lengths, self.budget, self.seed = lengths, budget, seed
-        self._first_steps = [0]  # of each epoch counted so far, and of the next
+        self.lengths, self.seed = lengths, seed
+        self._cuts = _cuts(lengths[_ranked(lengths, np.arange(len(lengths)))], budget)
         self._planned: tuple[int, list[np.ndarray]] = (-1, [])  # the epoch that was asked for last
 
-    def __getitem__(self, step: int) -> np.ndarray:
-        epoch = self.epoch(step)
-        return self._plan(epoch)[step - self._first_steps[epoch]]
+    @property
+    def updates_per_epoch(self) -> int:
+        return len(self._cuts) + 1
 
     def epoch(self, step: int) -> int:
         """The epoch that a step belongs to."""
-        while self._first_steps[-1] <= step:
-            last = len(self._first_steps) - 1
-            self._first_steps.append(self._first_steps[last] + len(self._plan(last)))
-        return bisect_right(self._first_steps, step) - 1
+        return step // self.updates_per_epoch
 
-    def updates_per_epoch(self) -> int:
-        """Of the first epoch; later ones differ by a few."""
-        self.epoch(0)
-        return self._first_steps[1]
-
-    def _plan(self, epoch: int) -> list[np.ndarray]:
+    def __getitem__(self, step: int) -> np.ndarray:
+        epoch, place = divmod(step, self.updates_per_epoch)
         if self._planned[0] != epoch:
             random = np.random.default_rng(derive(self.seed, "data", epoch))
-            groups = group_by_length(self.lengths, self.budget, random.permutation(len(self.lengths)))
+            groups = np.split(_ranked(self.lengths, random.permutation(len(self.lengths))), self._cuts)
             self._planned = epoch, [groups[i] for i in random.permutation(len(groups))]
-        return self._planned[1]
+        return self._planned[1][place]
+
+
+def _ranked(lengths: Lengths, order: np.ndarray) -> np.ndarray:
+    """The rows by target length; within one, source lengths go up and, in the next, down again: no jump to pad for."""
+    *others, last = lengths[order].T
+    keys = [np.where(last % 2, -side, side) for side in others]
+    return order[np.lexsort((*keys, last))]
+
+
+def _cuts(ranked: Lengths, budget: int) -> list[int]:
+    """Where a new group must begin so that none outgrows the budget."""
+    cuts, first, widest = [], 0, 0
+    for place, longest in enumerate(ranked.max(axis=1).tolist()):
+        grown = max(widest, longest)
+        if place > first and grown * (place - first + 1) > budget:
+            cuts.append(place)
+            first, grown = place, longest
+        widest = grown
+    return cuts

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.decoding.search import Hypothesis, Request
+from regard.decoding.search import Hypothesis, Request, normalised
 from regard.decoding.stepper import Stepper
 
 
@@ -37,7 +37,7 @@ class _Live:
         tokens = tuple(self.tokens[sentence, place].tolist())
         log_prob = float(self.log_probs[sentence, place])
         rows = tuple(self.rows[sentence, place].tolist())
-        return Hypothesis(tokens, log_prob, _score(log_prob, len(tokens), penalty), False, rows)
+        return Hypothesis(tokens, log_prob, normalised(log_prob, len(tokens), penalty), False, rows)
 
 
 @torch.inference_mode()
@@ -46,7 +46,7 @@ def beam(
 ) -> list[list[Hypothesis]]:
     """The `nbest` best hypotheses of each sentence, best first. penalty: 0 compares probabilities, 1 means per
     token."""
-    state = stepper.start(request.source, request.lengths, request.prefix[:, :-1])
+    state = stepper.start(request.source, request.prefix[:, :-1])
     tokens = request.prefix[:, -1]
     sentences = [_Sentence(number, limit) for number, limit in enumerate(request.limits.tolist())]
     nothing = torch.zeros(len(sentences), 1, 0, dtype=torch.long, device=tokens.device)
@@ -94,7 +94,7 @@ def _collect(sentences: list[_Sentence], grown: _Live, ended: Tensor, penalty: f
         log_prob = float(grown.log_probs[i, place])
         rows = tuple(grown.rows[i, place].tolist())
         sentences[i].finished.append(
-            Hypothesis(tokens[:-1], log_prob, _score(log_prob, len(tokens), penalty), True, rows)
+            Hypothesis(tokens[:-1], log_prob, normalised(log_prob, len(tokens), penalty), True, rows)
         )
 
 
@@ -113,7 +113,7 @@ def _done(sentence: _Sentence, live: _Live, place: int, nbest: int, penalty: flo
     if len(sentence.finished) < nbest:
         return not bool(live.log_probs[place].isfinite().any())
     worst = sorted((h.score for h in sentence.finished), reverse=True)[nbest - 1]
-    return worst >= _score(float(live.log_probs[place, 0]), sentence.limit, penalty)
+    return worst >= normalised(float(live.log_probs[place, 0]), sentence.limit, penalty)
 
 
 def _answer(sentence: _Sentence, live: _Live, place: int, nbest: int, penalty: float) -> list[Hypothesis]:
@@ -121,7 +121,3 @@ def _answer(sentence: _Sentence, live: _Live, place: int, nbest: int, penalty: f
     found = sorted(sentence.finished, key=lambda h: -h.score)[:nbest]
     cut = [k for k in range(live.log_probs.shape[1]) if live.log_probs[place, k].isfinite()]
     return found + [live.hypothesis(place, k, penalty=penalty) for k in cut[: nbest - len(found)]]
-
-
-def _score(log_prob: float, length: int, penalty: float) -> float:
-    return float(log_prob / length**penalty)

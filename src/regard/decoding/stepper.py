@@ -14,8 +14,9 @@ class Stepper(Protocol):
     keep what belongs to the sentence once.
     """
 
-    def start(self, source: Int[Tensor, "B S"], lengths: Int[Tensor, "B"], prefix: Int[Tensor, "B P"]) -> Any:
-        """Reads the source and, in one pass, a prefix of the target (may be empty)."""
+    def start(self, source: Any, prefix: Int[Tensor, "B P"]) -> Any:
+        """Reads the source (whatever the model and its task mean by it) and, in one pass, a prefix of the target, which
+        may be empty."""
         ...
 
     def step(self, tokens: Int[Tensor, "R"], state: Any) -> tuple[Float[Tensor, "R V"], Any]:

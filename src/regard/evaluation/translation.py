@@ -7,23 +7,26 @@ import torch
 from torch import nn
 
 from regard.data.batches import group_by_length
-from regard.data.readers import ParallelText, read_pairs
+from regard.data.readers import ParallelText
+from regard.errors import DataError
 from regard.evaluation.scores import score
-from regard.tasks.translation import EncodedPairs, PairFiles, TranslationTask, cross_entropy
+from regard.tasks.translation import EncodedPairs, Tokenizers, TranslationTask, cross_entropy
 from regard.tasks.translator import Search, Translator
 
 
 def validate(task: TranslationTask, model: nn.Module, *, sentences: int) -> dict[str, Any]:
     """Loss per target token (not smoothed) on the whole validation set, BLEU and chrF of greedy translations of its
-    first sentences. Nothing if the run has no validation set."""
-    if task.val_text is None:
+    first sentences. "score" is what the best model is chosen by. Nothing if the run has no validation set."""
+    if "val" not in task.texts:
         return {}
-    langs = task.config.data.langs
-    sources, references = task.val_text.sources[:sentences], task.val_text.targets[:sentences]
+    text, langs = task.texts["val"], task.config.data.langs
+    sources, references = text.sources[:sentences], text.targets[:sentences]
     outputs = Translator(model, task.tokenizers, langs=langs).translate(sources, beam=1, truncate=True)
-    scores = score(outputs, references, language=langs[1])
+    scores, loss = score(outputs, references, language=langs[1]), loss_per_token(model, text, task.tokenizers)
     return {
-        "loss": loss_per_token(model, task),
+        "score": scores.bleu,
+        "headline": f"BLEU {scores.bleu:.2f}",
+        "loss": loss,
         "bleu": scores.bleu,
         "chrf": scores.chrf,
         "exact": scores.exact,
@@ -32,14 +35,11 @@ def validate(task: TranslationTask, model: nn.Module, *, sentences: int) -> dict
     }
 
 
-def evaluate(translator: Translator, files: PairFiles, search: Search = Search()) -> dict[str, dict[str, Any]]:  # noqa: B008
-    """The figures of a finished model on the validation and the test set."""
-    figures = {}
-    for split, paths in (("val", files.val), ("test", files.test)):
-        if paths:
-            text = read_pairs(paths, langs=files.langs if all(files.langs) else None, bad_rows=files.bad_rows)
-            _, figures[split] = translate_and_score(translator, text, search)
-    return figures
+def evaluate(translator: Translator, task: TranslationTask) -> dict[str, dict[str, Any]]:
+    """The figures of a finished model on the validation and the test set; what is too long is cut, and counted."""
+    search = Search(truncate=True)
+    held = {split: text for split, text in task.texts.items() if split != "train"}
+    return {split: translate_and_score(translator, text, search)[1] for split, text in held.items()}
 
 
 def translate_and_score(translator: Translator, text: ParallelText, search: Search) -> tuple[list[str], dict[str, Any]]:
@@ -48,11 +48,16 @@ def translate_and_score(translator: Translator, text: ParallelText, search: Sear
     scores = score(outputs, text.targets, language=translator.langs[1])
     lower = score(outputs, text.targets, language=translator.langs[1], lowercase=True)
     return outputs, {
+        "headline": (
+            f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  exact {scores.exact:.1%}  "
+            f"({scores.sentences} sentences, beam {search.beam}, {scores.bleu_signature})"
+        ),
         "bleu": scores.bleu,
         "bleu_lowercase": lower.bleu,
         "chrf": scores.chrf,
         "exact": scores.exact,
         "sentences": scores.sentences,
+        "truncated": translator.too_long(text.sources),
         "beam": search.beam,
         "signature": scores.bleu_signature,
         "chrf_signature": scores.chrf_signature,
@@ -60,16 +65,17 @@ def translate_and_score(translator: Translator, text: ParallelText, search: Sear
 
 
 @torch.inference_mode()
-def loss_per_token(model: nn.Module, task: TranslationTask) -> float:
-    """Cross-entropy per target token on the validation set, the too long pairs left out."""
-    assert task.val_text is not None
-    pairs = EncodedPairs.encode(task.val_text.sources, task.val_text.targets, task.tokenizers)
+def loss_per_token(model: nn.Module, text: ParallelText, tokenizers: Tokenizers) -> float:
+    """Cross-entropy per target token of all pairs that the model can take."""
+    pairs = EncodedPairs.encode(text.sources, text.targets, tokenizers)
     config: Any = model.config
     rows = np.flatnonzero(pairs.lengths.max(axis=1) <= config.limit)
+    if not len(rows):
+        raise DataError(f"Every validation pair is longer than {config.limit} tokens.", do="raise model.limit")
     total, count = 0.0, 0
     model.eval()
     device = next(model.parameters()).device
     for group in group_by_length(pairs.lengths[rows], 4096, np.arange(len(rows))):
-        summed, tokens = cross_entropy(model, pairs.batch(rows[group], task.tokenizers).to(device))
+        summed, tokens = cross_entropy(model, pairs.batch(rows[group], tokenizers).to(device))
         total, count = total + float(summed), count + tokens
-    return total / max(1, count)
+    return total / count

@@ -16,8 +16,9 @@ def dropout(x: Float[Tensor, "*shape"], probability: float) -> Float[Tensor, "*s
         return F.dropout(x, probability)
     draws = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     cut = round(probability * 65536) - 32768
-    keep = (draws.view(torch.int16)[: x.numel()] >= cut).view(x.shape)
-    return x * keep * (1 / (1 - probability))
+    mask = torch.empty(x.shape, dtype=x.dtype)  # numbers, not bools: those would be converted at every use
+    torch.ge(draws.view(torch.int16)[: x.numel()], cut, out=mask.view(-1))
+    return x * mask.mul_(1 / (1 - probability))
 
 
 class Dropout(nn.Module):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regard.layers.dropout import Dropout
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
+    "relu": F.relu_,  # in place: what it is given is used nowhere else
     "gelu": F.gelu,
     "gelu-tanh": partial(F.gelu, approximate="tanh"),
 }

@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import KeysValues, look_ahead_mask, padding_mask
+from regard.data.batches import Sentences
 from regard.errors import ConfigError
 from regard.layers import POSITIONS, Block, Dropout, Embedding, Shape
 from regard.sections import Section
@@ -138,15 +139,17 @@ class Transformer(nn.Module):
 
     # The stepper: one word at a time, with everything reused that does not change.
 
-    def start(self, source: Int[Tensor, "B S"], lengths: Int[Tensor, "B"], prefix: Int[Tensor, "B P"]) -> State:
+    def start(self, source: Sentences, prefix: Int[Tensor, "B P"]) -> State:
         """Reads the source, and in one pass the prefix (which may be empty)."""
-        state = self._remember(self.encode(source, lengths), lengths)
+        state = self._remember(self.encode(source.tokens, source.lengths), source.lengths)
         return self._decode(prefix, state)[1] if prefix.shape[1] else state
 
     def step(self, tokens: Int[Tensor, "R"], state: State) -> tuple[Float[Tensor, "R V"], State]:
         """Log-probabilities of the word after `tokens`, for each hypothesis."""
         hidden, state = self._decode(tokens[:, None], state)
-        return F.log_softmax(self.output(hidden[:, -1]).float(), dim=-1), state
+        logits = self.output(hidden[:, -1])
+        precise = torch.promote_types(logits.dtype, torch.float32)  # never less than float32
+        return F.log_softmax(logits, dim=-1, dtype=precise), state
 
     def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:
         """The state in which hypothesis i continues what was hypothesis rows[i]. The hypotheses of one sentence stay

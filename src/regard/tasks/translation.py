@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
-import torch
-from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.attention import padding_mask
+from regard.config import Tree
 from regard.data.batches import BatchConfig, Order, PairBatch, pad
-from regard.data.readers import ParallelText, fingerprint, read_pairs
+from regard.data.readers import ParallelText, read_pairs
 from regard.errors import DataError
 from regard.layers.cross_entropy import summed_cross_entropy
 from regard.sections import Section
@@ -27,7 +27,12 @@ class PairFiles(Section):
     test: tuple[str, ...] = ()
     langs: tuple[str, str] = ("", "")
     bad_rows: Literal["stop", "skip"] = "stop"
-    too_long: Literal["stop", "skip"] = Field("stop", description="pairs longer than model.limit tokens")
+    too_long: Literal["stop", "skip"] = Field("stop", description="training pairs longer than model.limit tokens")
+
+    def splits(self) -> dict[str, tuple[str, ...]]:
+        """The files of each split that was given."""
+        files = {"train": self.train, "val": self.val, "test": self.test}
+        return {split: paths for split, paths in files.items() if paths}
 
 
 class LossConfig(Section):
@@ -76,7 +81,7 @@ class Tokenizers:
         if self.target is not self.source:
             self.target.save(directory / "tokenizer.target.json")
 
-    def model_sizes(self) -> dict[str, int]:
+    def model_sizes(self) -> dict[str, Any]:
         """What a model must know of the text."""
         return {
             "source_vocabulary": len(self.source),
@@ -84,15 +89,11 @@ class Tokenizers:
             "joint": self.target is self.source,
         }
 
-    def vocabularies(self) -> list[int]:
-        """Entries of each vocabulary there is."""
-        return [len(self.source)] if self.target is self.source else [len(self.source), len(self.target)]
-
     @classmethod
-    def load(cls, directory: Path) -> "Tokenizers":
+    def load(cls, directory: Path, config: Tree) -> "Tokenizers":
         source = Tokenizer.load(directory / "tokenizer.json")
-        separate = directory / "tokenizer.target.json"
-        return cls(source, Tokenizer.load(separate) if separate.exists() else source)
+        joint = config["tokenizer"]["joint"]
+        return cls(source, source if joint else Tokenizer.load(directory / "tokenizer.target.json"))
 
 
 @dataclass(frozen=True)
@@ -128,18 +129,21 @@ class TranslationTask:
     """What a training run needs to know of translation."""
 
     config_class = TranslationConfig
+    verb = "translate"
 
-    def __init__(self, config: TranslationConfig, *, seed: int, limit: int, saved: Path | None = None) -> None:
-        """Reads the data; trains the tokenizers, or takes those saved in a directory."""
+    def __init__(self, config: TranslationConfig, *, model: Section, seed: int, saved: Path | None = None) -> None:
+        """Reads all data before anything is trained; trains the tokenizers, or takes those saved in a directory."""
         self.config = config
-        self.train_text = _read(config.data.train, config.data)
-        self.val_text = _read(config.data.val, config.data) if config.data.val else None
-        known = saved is not None and (saved / "tokenizer.json").exists()
+        if not config.data.train:
+            raise DataError("No training data was given.", do="add --train pairs.tsv, or --train SOURCE --train TARGET")
+        self.texts = {split: _read(paths, config.data) for split, paths in config.data.splits().items()}
+        text = self.texts["train"]
         self.tokenizers = (
-            Tokenizers.load(saved) if saved and known else Tokenizers.train(self.train_text, config.tokenizer)
+            Tokenizers.load(saved, config.model_dump()) if saved else Tokenizers.train(text, config.tokenizer)
         )
-        encoded = EncodedPairs.encode(self.train_text.sources, self.train_text.targets, self.tokenizers)
-        self.train_pairs, self.too_long = _within(encoded, limit, config)
+        encoded = EncodedPairs.encode(text.sources, text.targets, self.tokenizers)
+        limited: Any = model
+        self.train_pairs, self.too_long = _within(encoded, limited.limit, config)
         self._order = Order(self.train_pairs.lengths, config.batch.tokens, seed)
 
     def batch(self, step: int) -> PairBatch:
@@ -149,9 +153,6 @@ class TranslationTask:
     def epoch(self, step: int) -> int:
         return self._order.epoch(step)
 
-    def updates_per_epoch(self) -> int:
-        return self._order.updates_per_epoch()
-
     def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, tuple[Tensor, int]]:
         """Cross-entropy of each real target token, smoothed (Vaswani 2017, section 5.4), as (sum, count)."""
         return {"loss": cross_entropy(model, batch, label_smoothing=self.config.loss.label_smoothing)}
@@ -160,32 +161,39 @@ class TranslationTask:
         """Target tokens that count: what speed is measured in."""
         return int(batch.target_lengths.sum()) - len(batch.target_lengths)
 
+    def describe(self) -> str:
+        """The data in a line."""
+        sizes = dict.fromkeys((len(self.tokenizers.source), len(self.tokenizers.target)))
+        return (
+            f"{len(self.train_pairs):,} pairs, vocabulary {' + '.join(f'{size:,}' for size in sizes)}, "
+            f"{self._order.updates_per_epoch:,} updates an epoch"
+        )
+
+    def card(self) -> dict[str, Any]:
+        """What the model card says of the data."""
+        return {"langs": list(self.config.data.langs), "data": self.fingerprints()}
+
     def fingerprints(self) -> dict[str, str]:
-        """What the data was, for the card and so that a run is not resumed on other data."""
-        files = {split: getattr(self.config.data, split) for split in ("train", "val", "test")}
-        return {split: fingerprint(paths) for split, paths in files.items() if paths and "-" not in paths}
+        """What the data was: a run is not resumed on other data."""
+        return {split: text.fingerprint for split, text in self.texts.items()}
 
     def skipped(self) -> list[str]:
         """A line for each row that was left out by choice."""
-        texts = [text for text in (self.train_text, self.val_text) if text]
-        rows = [f"{row.file}, line {row.line}: {row.why}: {row.text}" for text in texts for row in text.skipped]
-        return rows + self.too_long
+        rows = (row for text in self.texts.values() for row in text.skipped)
+        return [f"{row.file}, line {row.line}: {row.why}: {row.text}" for row in rows] + self.too_long
 
 
 def cross_entropy(model: nn.Module, batch: PairBatch, *, label_smoothing: float = 0.0) -> tuple[Tensor, int]:
-    """(sum, count) over the real tokens; padding is dropped before the output layer, so it costs nothing there."""
+    """(sum, count) over the real tokens; padding is dropped before the output layer, so it costs nothing there.
+    The model: see `Translates`."""
     translates: Any = model
-    hidden: Float[Tensor, "B T D"] = translates(batch.source, batch.source_lengths, batch.target[:, :-1])
-    wanted: Int[Tensor, "B T"] = batch.target[:, 1:]
-    steps = torch.arange(wanted.shape[1], device=wanted.device)
-    real = steps < (batch.target_lengths - 1)[:, None]
-    words = wanted[real]
+    hidden = translates(batch.source, batch.source_lengths, batch.target[:, :-1])
+    real = padding_mask(batch.target_lengths - 1, hidden.shape[1])[:, 0, 0]
+    words = batch.target[:, 1:][real]
     return summed_cross_entropy(hidden[real], translates.output, words, label_smoothing), len(words)
 
 
 def _read(paths: tuple[str, ...], files: PairFiles) -> ParallelText:
-    if not paths:
-        raise DataError("No training data was given.", do="add --train pairs.tsv, or --train SOURCE --train TARGET")
     return read_pairs(paths, langs=files.langs if all(files.langs) else None, bad_rows=files.bad_rows)
 
 
@@ -198,8 +206,8 @@ def _within(pairs: EncodedPairs, limit: int, config: TranslationConfig) -> tuple
         raise DataError(
             f"{len(over)} training pairs are longer than {most} tokens.",
             found=f"pair {over[0] + 1} has {longest[over[0]]} tokens",
-            wanted=f"at most {most} (the smaller of model.limit and batch.tokens)",
-            do="raise model.limit, or leave them out with data.too_long=skip",
+            wanted=f"at most {most}",
+            do=f"raise {'model.limit' if limit == most else 'batch.tokens'}, or leave them out with data.too_long=skip",
         )
     kept = np.flatnonzero(longest <= most)
     if not len(kept):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, overload
 
 import numpy as np
@@ -9,7 +10,8 @@ import torch
 from torch import nn
 
 from regard.attention import capture
-from regard.data.batches import group_by_length, pad
+from regard.config import Tree
+from regard.data.batches import Sentences, group_by_length, pad
 from regard.decoding import Hypothesis, Request, beam, greedy
 from regard.errors import ConfigError, LimitError
 from regard.insight import Trace
@@ -29,11 +31,11 @@ class Search:
     truncate: bool = False
 
     def __post_init__(self) -> None:
-        if self.beam < 1 or not 1 <= self.nbest <= self.beam:
+        if not 1 <= self.nbest <= self.beam or not 0 <= self.penalty < inf:
             raise ConfigError(
                 "These search settings cannot be used.",
-                found=f"beam {self.beam}, n-best {self.nbest}",
-                wanted="beam ≥ n-best ≥ 1",
+                found=f"beam {self.beam}, n-best {self.nbest}, length penalty {self.penalty}",
+                wanted="beam ≥ n-best ≥ 1, length penalty ≥ 0",
                 do="raise --beam, or lower --nbest",
             )
 
@@ -56,6 +58,12 @@ class Translator:
     ) -> None:
         self.model, self.tokenizers, self.langs, self.name = model.eval(), tokenizers, langs, name
 
+    @classmethod
+    def assemble(cls, model: nn.Module, tokenizers: Tokenizers, config: Tree, name: str) -> "Translator":
+        """From the parts of a bundle."""
+        source, target = config["data"]["langs"]
+        return cls(model, tokenizers, langs=(source, target), name=name)
+
     @property
     def limit(self) -> int:
         """Longest sentence in tokens, end mark included."""
@@ -71,6 +79,10 @@ class Translator:
         if isinstance(texts, str):
             return self.translate([texts], **search)[0]
         return [found[0].text for found in self.translations(texts, Search(**search))]
+
+    def too_long(self, texts: Sequence[str]) -> int:
+        """How many of the texts the model cannot take whole."""
+        return sum(len(ids) >= self.limit for ids in self.tokenizers.source.encode_all(texts))
 
     def translations(self, texts: Sequence[str], search: Search) -> list[list[Translation]]:
         """The n best of each text, in the order of the texts."""
@@ -95,9 +107,12 @@ class Translator:
         for side, tokenizer in ((source, self.tokenizers.source), (target, self.tokenizers.target)):
             self._check(len(tokenizer.encode(side)) + 1, "The text")
         batch = EncodedPairs.encode([source], [target], self.tokenizers).batch([0], self.tokenizers).to(self._device())
-        with torch.inference_mode(), capture(self.model) as recording:
-            self.model(batch.source, batch.source_lengths, batch.target[:, :-1])
-        weights = {name: recording.last(name)[0].float().cpu().numpy() for name in recording.names}
+        try:
+            with torch.inference_mode(), capture(self.model) as recording:
+                self.model(batch.source, batch.source_lengths, batch.target[:, :-1])
+        except LookupError:
+            raise ConfigError("This model has no attention: there is nothing to see.", do="look at another") from None
+        weights = {name: recording.joined(name)[0].float().cpu().numpy() for name in recording.names}
         rows = {
             "source": token_row(source, self.tokenizers.source, self.langs[0], end=True),
             "target": token_row(target, self.tokenizers.target, self.langs[1], start=True),
@@ -127,10 +142,11 @@ class Translator:
         prefix = torch.full((len(rows), 1), target.start)
         limits = torch.clamp(2 * lengths + 20, max=self.limit)
         device = self._device()
-        request = Request(source.to(device), lengths.to(device), prefix.to(device), target.end, limits)
+        sentences = Sentences(source.to(device), lengths.to(device))
+        request = Request(sentences, prefix.to(device), target.end, limits)
         stepper: Any = self.model
         if search.beam == 1:
-            found = [[hypothesis] for hypothesis in greedy(stepper, request)]
+            found = [[hypothesis] for hypothesis in greedy(stepper, request, penalty=search.penalty)]
         else:
             found = beam(stepper, request, size=search.beam, nbest=search.nbest, penalty=search.penalty)
         return [[self._text(hypothesis) for hypothesis in one] for one in found]

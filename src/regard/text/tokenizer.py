@@ -8,6 +8,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import models
 
 from regard.errors import BundleError
+from regard.files import write_text
 
 PAD, START, END, UNKNOWN = "<pad>", "<s>", "</s>", "<unk>"
 SPECIALS = (PAD, START, END, UNKNOWN)
@@ -60,7 +61,7 @@ class Tokenizer:
         return str(self.backend.decode(list(ids), skip_special_tokens=True))
 
     def save(self, path: Path) -> None:
-        path.write_text(self.backend.to_str(pretty=True), encoding="utf-8")
+        write_text(path, self.backend.to_str(pretty=True))
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":

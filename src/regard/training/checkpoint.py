@@ -7,7 +7,6 @@ dropout and the learning rate are functions of (seed, update), so there is no ra
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,7 +26,6 @@ class Progress:
     best_score: float | None = None
     best_update: int = 0
     seconds: float = 0.0
-    best_metrics: dict[str, Any] | None = None
 
 
 def save(directory: Path, learner: Learner, progress: Progress) -> None:
@@ -39,38 +37,36 @@ def restore(directory: Path, learner: Learner) -> Progress:
     """Puts the checkpoint of a run into the learner."""
     path = directory / FILE
     tensors, note = read_tensors(path)
-    _begin_moments(learner)
-    mine = _tensors(learner)
-    if {n: t.shape for n, t in mine.items()} != {n: t.shape for n, t in tensors.items()}:
+    mine = _weights(learner)
+    theirs = {name: tensor for name, tensor in tensors.items() if not name.startswith("optimiser.")}
+    if {name: t.shape for name, t in mine.items()} != {name: t.shape for name, t in theirs.items()}:
         raise BundleError(
             f"{path} belongs to another model or other settings.",
             do="resume with the settings the run was started with, or start anew with --overwrite",
         )
     with torch.no_grad():
         for name, tensor in mine.items():
-            tensor.copy_(tensors[name])
+            tensor.copy_(theirs[name])
+    for name, parameter in learner.model.named_parameters():
+        stem = f"optimiser.{name}."
+        moments = {key.removeprefix(stem): tensor for key, tensor in tensors.items() if key.startswith(stem)}
+        if moments:
+            learner.optimiser.state[parameter] = {
+                kind: tensor if kind == "step" else tensor.to(parameter.device) for kind, tensor in moments.items()
+            }
     progress = Progress(**json.loads(note))
     learner.updates = progress.updates
     return progress
 
 
+def _weights(learner: Learner) -> dict[str, Tensor]:
+    tensors: dict[str, Tensor] = {f"model.{name}": tensor for name, tensor in weights_of(learner.model).items()}
+    return tensors | {f"average.{name}": tensor for name, tensor in learner.average.weights.items()}
+
+
 def _tensors(learner: Learner) -> dict[str, Tensor]:
     names: dict[Tensor, str] = {parameter: name for name, parameter in learner.model.named_parameters()}
-    tensors = {f"model.{name}": parameter for name, parameter in weights_of(learner.model).items()}
-    tensors |= {f"average.{name}": tensor for name, tensor in learner.average.weights.items()}
+    tensors = _weights(learner)
     for parameter, moments in learner.optimiser.state.items():
         tensors |= {f"optimiser.{names[parameter]}.{kind}": tensor for kind, tensor in moments.items()}
     return tensors
-
-
-def _begin_moments(learner: Learner) -> None:
-    """Makes the optimiser create its moments, with an update that changes nothing, so that they can be filled."""
-    rates = [group["lr"] for group in learner.optimiser.param_groups]
-    for parameter in learner.model.parameters():
-        parameter.grad = torch.zeros_like(parameter)
-    for group in learner.optimiser.param_groups:
-        group["lr"] = 0.0
-    learner.optimiser.step()
-    learner.optimiser.zero_grad(set_to_none=True)
-    for group, rate in zip(learner.optimiser.param_groups, rates, strict=True):
-        group["lr"] = rate

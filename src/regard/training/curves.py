@@ -18,12 +18,12 @@ def draw_curves(records: Records, path: Path) -> None:
 
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    left.plot(*_series(trained, "loss"), label="training (smoothed labels)", linewidth=1)
+    left.plot(*_series(trained, "loss"), label="training", linewidth=1)
     if validated:
         left.plot(*_series(validated, "loss"), label="validation", marker="o", markersize=3)
-        right.plot(*_series(validated, "bleu"), marker="o", markersize=3)
-    left.set(title="loss per target token", xlabel="update")
-    right.set(title="validation BLEU, greedy", xlabel="update")
+        right.plot(*_series(validated, "score"), marker="o", markersize=3)
+    left.set(title="loss", xlabel="update")
+    right.set(title="validation score", xlabel="update")
     left.legend(frameon=False)
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "regard"}):
         FigureCanvasSVG(figure).print_figure(path, format="svg", metadata={"Date": None})

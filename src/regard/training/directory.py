@@ -5,71 +5,88 @@ from pathlib import Path
 from typing import Any
 
 from regard import bundle
-from regard.config import Tree
+from regard.config import Tree, merge
 from regard.errors import BundleError, ConfigError
 from regard.files import write_text
 from regard.training import checkpoint, tracking
 
-DATA = "data.json"
+RUN = "run.json"
 OURS = (
-    bundle.CONFIG, bundle.WEIGHTS, bundle.CARD, bundle.README, checkpoint.FILE, tracking.FILE, DATA,
+    bundle.CONFIG, bundle.WEIGHTS, bundle.CARD, bundle.README, checkpoint.FILE, tracking.FILE, RUN,
     "tokenizer.json", "tokenizer.target.json", "curves.svg", "skipped.txt",
 )  # fmt: skip
+MOVABLE = {("training", "device"), ("training", "threads")}
+"""Settings that a resumed run may change: another machine has others. (The bytes are then no longer the same.)"""
 
 
 def claim(out: Path, *, resume: bool, overwrite: bool) -> Tree | None:
-    """The saved settings if a run is to go on here, None if it starts afresh. Nothing is lost unless asked for."""
+    """The saved settings if a run is to go on here, None if it starts afresh. Only looks: nothing is changed yet."""
     if out.exists() and not out.is_dir():
         raise BundleError(f"{out} is a file, not a directory.", do="choose another --out")
     if resume and overwrite:
         raise ConfigError("--resume and --overwrite exclude each other.", do="choose one")
     if not out.exists() or not any(out.iterdir()):
         return None
-    if resume:
-        return bundle.read_config(out) if (out / checkpoint.FILE).exists() else None
-    if not overwrite:
+    if not resume and not overwrite:
         raise BundleError(
             f"{out} is not empty.",
             found=", ".join(sorted(path.name for path in out.iterdir())[:5]),
             do="go on with --resume, start anew with --overwrite, or choose another --out",
         )
-    for name in OURS:
-        (out / name).unlink(missing_ok=True)
-    return None
+    _refuse_foreign(out)
+    return bundle.read_config(out) if resume and (out / checkpoint.FILE).exists() else None
 
 
-def agree(saved: Tree, given: Tree) -> None:
-    """A resumed run takes its settings from the directory; what is given on the command line must not contradict
-    them."""
+def agree(out: Path, saved: Tree, given: Tree) -> Tree:
+    """The settings a resumed run goes by: the saved ones. What is given must not contradict what was asked for then."""
+    asked = json.loads((out / RUN).read_text(encoding="utf-8"))["asked"] if (out / RUN).exists() else {}
+    moved: Tree = {}
     for path, value in _leaves(given):
-        node: Any = saved
-        for part in path:
-            node = node.get(part) if isinstance(node, dict) else None
-        if path != ("model", "preset") and _plain(node) != _plain(value):
+        before = _leaf(asked, path) if _leaf(asked, path) is not None else _leaf(saved, path)
+        if path in MOVABLE:
+            moved = merge(moved, {path[0]: {path[1]: value}})
+        elif before != _plain(value):
             key = ".".join(path)
             raise ConfigError(
-                f"The run was started with {key}={_plain(node)}, not {_plain(value)}.",
+                f"The run was started with {key}={before}, not {_plain(value)}.",
                 do=f"leave {key} out to resume, or start anew with --overwrite",
             )
+    return {key: value for key, value in merge(saved, moved).items() if key != "format"}
 
 
-def write_start(out: Path, config: Tree, task: Any) -> None:
-    """What can be known before the first update; refuses to go on with other data than the run began with."""
-    fingerprints = task.fingerprints()
-    known = out / DATA
-    if (out / checkpoint.FILE).exists() and known.exists():
-        before = json.loads(known.read_text(encoding="utf-8"))
-        changed = [split for split in before if fingerprints.get(split, before[split]) != before[split]]
-        if changed:
-            raise BundleError(
-                f"The {' and '.join(changed)} data has changed since this run began.",
-                do="put the old data back to resume, or start anew with --overwrite",
-            )
+def begin(out: Path, config: Tree, asked: Tree, task: Any) -> None:
+    """Clears what an earlier run left here, and writes what can be known before the first update."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BundleError(f"{out} cannot be made: {error.strerror}.", do="choose another --out") from None
+    for name in OURS:
+        (out / name).unlink(missing_ok=True)
     bundle.write_config(out, config)
     task.tokenizers.save(out)
-    write_text(known, json.dumps(fingerprints, indent=2) + "\n")
+    write_text(out / RUN, json.dumps({"asked": asked, "data": task.fingerprints()}, indent=2) + "\n")
     if skipped := task.skipped():
         write_text(out / "skipped.txt", "\n".join(skipped) + "\n")
+
+
+def check_data(out: Path, fingerprints: dict[str, str]) -> None:
+    """Refuses to go on with other data than the run began with."""
+    before = json.loads((out / RUN).read_text(encoding="utf-8"))["data"]
+    changed = [split for split in before if fingerprints.get(split) != before[split]]
+    if changed:
+        raise BundleError(
+            f"The {' and '.join(changed)} data has changed since this run began.",
+            do="put the old data back to resume, or start anew with --overwrite",
+        )
+
+
+def _refuse_foreign(out: Path) -> None:
+    """A directory with files called like ours that no run of ours has written is somebody's own."""
+    theirs = [name for name in OURS if (out / name).exists()]
+    if theirs and "format" not in (bundle.read_config(out) if (out / bundle.CONFIG).exists() else {}):
+        raise BundleError(
+            f"{out} holds files that regard did not write.", found=", ".join(theirs), do="choose another --out"
+        )
 
 
 def _leaves(tree: Tree, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
@@ -77,6 +94,12 @@ def _leaves(tree: Tree, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...
     for key, value in tree.items():
         found += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
     return found
+
+
+def _leaf(tree: Any, path: tuple[str, ...]) -> Any:
+    for part in path:
+        tree = tree.get(part) if isinstance(tree, dict) else None
+    return _plain(tree)
 
 
 def _plain(value: Any) -> Any:

@@ -66,7 +66,7 @@ def steps(learner: Learner, task: Trains, config: TrainingConfig, *, seed: int, 
         torch.manual_seed(derive(seed, "dropout", index))
         learner.model.train()
         terms = task.losses(learner.model, batch.to(device))
-        means = {name: total / count for name, (total, count) in terms.items()}
+        means = {name: total / max(1, count) for name, (total, count) in terms.items()}
         learner.optimiser.zero_grad(set_to_none=True)
         torch.stack(list(means.values())).sum().backward()  # type: ignore[no-untyped-call]
         norm = nn.utils.clip_grad_norm_(parameters, config.clip or float("inf"))

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from regard import bundle, catalogue
+from regard.config import Tree
 from regard.errors import ConfigError
 from regard.memory import keep_freed_memory
 from regard.seeds import derive
@@ -62,16 +63,17 @@ class Run:
         return self.learner.model
 
 
-def prepare(config: RunConfig, out: Path, watcher: Watcher, *, minutes: float | None = None) -> Run:
-    """Reads the data, trains the tokenizer, builds the model. Writes nothing."""
+def prepare(
+    config: RunConfig, out: Path, watcher: Watcher, *, minutes: float | None = None, resume: bool = False
+) -> Run:
+    """Reads the data, trains the tokenizer (a resumed run has one), builds the model. Writes nothing."""
     keep_freed_memory()
     torch.set_num_threads(config.training.threads or torch.get_num_threads())
-    entry = catalogue.task_entry(config.task)
-    limit: Any = config.model
-    task = catalogue.find(entry.task)(config.settings, seed=config.seed, limit=limit.limit, saved=out)
     device = _device(config.training.device)
     resolved = {"threads": torch.get_num_threads(), "device": device}
     config = replace(config, training=config.training.model_copy(update=resolved))
+    build_task = catalogue.find(catalogue.task_entry(config.task).task)
+    task = build_task(config.settings, model=config.model, seed=config.seed, saved=out if resume else None)
     torch.manual_seed(derive(config.seed, "init"))
     model = bundle.build_model(config.tree(), task.tokenizers.model_sizes()).to(device)
     learner = Learner(model, adamw(model, config.training), Average(model, config.training.average))
@@ -79,12 +81,16 @@ def prepare(config: RunConfig, out: Path, watcher: Watcher, *, minutes: float | 
     return _within(run, minutes) if minutes else run
 
 
-def train(run: Run) -> Outcome:
-    """Trains to the end, or until asked to stop; what is on disk can be resumed or used at any moment."""
-    run.out.mkdir(parents=True, exist_ok=True)
-    directory.write_start(run.out, run.config.tree(), run.task)
-    if (run.out / checkpoint.FILE).exists():
+def train(run: Run, *, asked: Tree | None = None, resume: bool = False) -> Outcome:
+    """Trains to the end, or until asked to stop; what is on disk can be resumed or used at any moment.
+
+    asked: the settings as the user gave them, kept to compare with what is given when the run is resumed.
+    """
+    if resume:
+        directory.check_data(run.out, run.task.fingerprints())
         run.progress = checkpoint.restore(run.out, run.learner)
+    else:
+        directory.begin(run.out, run.config.tree(), asked or {}, run.task)
     metrics = Metrics(run.out)
     metrics.rewind(run.progress.updates)
     run.watcher.started(facts(run))
@@ -99,16 +105,19 @@ def facts(run: Run) -> dict[str, Any]:
     """What is about to be trained on what."""
     return {
         "model": run.config.model_name,
-        "parameters": sum(p.numel() for p in run.model.parameters()),
-        "pairs": len(run.task.train_pairs),
+        "parameters": parameters(run.model),
+        "data": run.task.describe(),
         "skipped": run.task.skipped(),
-        "vocabulary": run.task.tokenizers.vocabularies(),
         "updates": run.config.training.updates,
         "done": run.progress.updates,
-        "updates_per_epoch": run.task.updates_per_epoch(),
         "device": run.device,
         "threads": run.config.training.threads,
     }
+
+
+def parameters(model: nn.Module) -> int:
+    """How many numbers are learned."""
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def _train(run: Run, metrics: Metrics, stop: StopRequest) -> bool:
@@ -123,10 +132,11 @@ def _train(run: Run, metrics: Metrics, stop: StopRequest) -> bool:
             metrics.add("train", step.number, _record(step, seconds))
         if last or step.number % training.validate_every == 0:
             _validate(run, metrics)
-        if last or stop.requested or step.number % training.save_every == 0:
+        asked = stop.requested
+        if last or asked or step.number % training.save_every == 0:
             checkpoint.save(run.out, run.learner, run.progress)
-        if stop.requested and not last:
-            run.watcher.said(f"Stopped after update {step.number} by {stop.requested}; --resume goes on from there.")
+        if asked and not last:
+            run.watcher.said(f"Stopped after update {step.number} by {asked}; --resume goes on from there.")
             return False
     return True
 
@@ -136,46 +146,40 @@ def _validate(run: Run, metrics: Metrics) -> None:
     validate: Callable[..., dict[str, Any]] = catalogue.find(catalogue.task_entry(run.config.task).validate)
     with run.learner.average.applied():
         figures = validate(run.task, run.model, sentences=run.config.training.validate_sentences)
-        score = figures.get("bleu")
+        score = figures.get("score")
         best = score is None or run.progress.best_score is None or score > run.progress.best_score
         if best:
             bundle.write_weights(run.out, weights_of(run.model))
-            run.progress = replace(
-                run.progress, best_score=score, best_update=run.learner.updates, best_metrics=figures
-            )
+            run.progress = replace(run.progress, best_score=score, best_update=run.learner.updates)
     if figures:
         metrics.add("validation", run.learner.updates, {**figures, "best": best})
         run.watcher.validated(run.learner.updates, figures, best=best)
 
 
 def _finish(run: Run) -> dict[str, Any]:
-    """The card of the finished model."""
-    entry = catalogue.task_entry(run.config.task)
+    """Scores the best model, and writes its card."""
+    run.watcher.said("scoring the best model …")
+    evaluate = catalogue.find(catalogue.task_entry(run.config.task).evaluate)
     card = {
         "task": run.config.task,
         "model": run.config.model_name,
-        "langs": list(run.config.tree()["data"]["langs"]),
-        "parameters": sum(p.numel() for p in run.model.parameters()),
+        "verb": run.task.verb,
+        "parameters": parameters(run.model),
         "seed": run.config.seed,
         "updates": run.learner.updates,
         "best_update": run.progress.best_update,
         "train_seconds": round(run.progress.seconds, 1),
-        "data": run.task.fingerprints(),
-        "verb": "translate",
-        "scores": {},
+        **run.task.card(),
+        "scores": evaluate(bundle.load(run.out), run.task),
     }
-    bundle.write_card(run.out, card)
-    scores = catalogue.find(entry.evaluate)(bundle.load(run.out), run.task.config.data)
-    card["scores"] = scores
     bundle.write_card(run.out, card)
     return card
 
 
 def _within(run: Run, minutes: float) -> Run:
     """The same run with as many updates as fit the time, measured on a copy; part of it is kept for validation."""
-    trial = copy.deepcopy(run.learner)
-    trial.optimiser = adamw(trial.model, run.config.training)
-    trial.average = Average(trial.model, run.config.training.average)
+    model = copy.deepcopy(run.model)
+    trial = Learner(model, adamw(model, run.config.training), Average(model, run.config.training.average))
     endless = run.config.training.model_copy(update={"updates": 10**9})
     began, counted = time.perf_counter(), 0
     for step in steps(trial, run.task, endless, seed=run.config.seed, device=run.device):

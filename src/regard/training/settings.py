@@ -17,7 +17,7 @@ class TrainingConfig(Section):
     updates: int = Field(10_000, gt=0)
     learning_rate: float = Field(2e-3, gt=0)
     schedule: Literal["inverse-sqrt", "linear", "cosine", "constant"] = "linear"
-    warmup: int = Field(400, gt=0)
+    warmup: int = Field(400, gt=0, description="if not given: 400, or a fifth of the updates where that is less")
     betas: tuple[float, float] = (0.9, 0.98)
     epsilon: float = Field(1e-9, gt=0)
     weight_decay: float = Field(0.01, ge=0)
@@ -29,6 +29,14 @@ class TrainingConfig(Section):
     log_every: int = Field(50, gt=0)
     threads: int = Field(0, ge=0, description="0: as many as torch would take; the number is then saved")
     device: str = "auto"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_runs_warm_up_fast(cls, values: Any) -> Any:
+        updates = values.get("updates") if isinstance(values, dict) else None
+        if isinstance(updates, int) and "warmup" not in values:
+            return {**values, "warmup": min(400, max(1, updates // 5))}
+        return values
 
     @model_validator(mode="after")
     def _warmup_fits(self) -> "TrainingConfig":

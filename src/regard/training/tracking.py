@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from regard.errors import LimitError
 from regard.files import write_text
 
 FILE = "metrics.jsonl"
@@ -22,15 +23,20 @@ class Metrics:
 
     def add(self, kind: str, update: int, values: dict[str, Any]) -> None:
         record = {"kind": kind, "update": update, **values}
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise LimitError(
+                f"Could not write {self.path}: {error.strerror}.", do="free some space, then --resume"
+            ) from error
 
     def records(self) -> list[dict[str, Any]]:
         """All that was recorded; a last line that a crash cut short is left out."""
         if not self.path.exists():
             return []
         records = []
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+        for line in self.path.read_text(encoding="utf-8").split("\n")[:-1]:
             try:
                 records.append(json.loads(line))
             except json.JSONDecodeError:
