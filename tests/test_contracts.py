@@ -47,6 +47,12 @@ def test_a_model_that_is_named_would_be_found(code: str, found: set[str]) -> Non
     assert words_of(code) & MODELS == found
 
 
+def test_training_knows_no_task() -> None:
+    words = {"bleu", "langs", "translation", "translate", "translator", "pairs"}
+    named = {path.name: words_of(path.read_text(encoding="utf-8")) & words for path in sources("training")}
+    assert {path: found for path, found in named.items() if found} == {}
+
+
 @pytest.mark.parametrize("folder", ["decoding", "training"])
 def test_decoding_and_training_name_no_model(folder: str) -> None:
     named = {

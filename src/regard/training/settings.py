@@ -24,7 +24,7 @@ class TrainingConfig(Section):
     clip: float = Field(1.0, ge=0, description="largest gradient norm; 0 does not clip")
     average: float = Field(0.999, ge=0, lt=1, description="moving average of the weights, used for scoring and saved")
     validate_every: int = Field(500, gt=0)
-    validate_sentences: int = Field(1000, gt=0, description="how many validation sentences are translated for BLEU")
+    validate_sentences: int = Field(1000, gt=0, description="how many of them are scored at each validation")
     save_every: int = Field(500, gt=0)
     log_every: int = Field(50, gt=0)
     threads: int = Field(0, ge=0, description="0: as many as torch would take; the number is then saved")
@@ -72,7 +72,7 @@ class RunConfig:
 def resolve(tree: Tree) -> RunConfig:
     """The run that a tree of settings means. `model` holds "name", "preset" and the model's own keys."""
     tree = dict(tree)
-    task = str(tree.pop("task", "translation"))
+    task = str(tree.pop("task", next(iter(catalogue.TASKS))))
     seed = _seed(tree.pop("seed", 1))
     config_class = catalogue.find(catalogue.task_entry(task).task).config_class
     model = _section(tree, "model")
