@@ -7,7 +7,7 @@ BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench soak clean
+.PHONY: help setup demo test check format bench reverse soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 
 bench: $(BENCH_READY) ## measured comparisons with peers, in a venv of their own
 	$(BENCH)/bin/python bench/training.py
+
+reverse: $(READY) ## learn to reverse 50,000 random strings (some minutes)
+	$(BIN)/python bench/reverse.py
 
 soak: $(READY) ## long runs: training killed at many random moments and resumed
 	$(BIN)/python -m pytest -q -m soak

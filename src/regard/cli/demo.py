@@ -55,8 +55,9 @@ def demo(
     sys.stdout.write("\nChallenge sets: pairs that differ in one thing, both sentences exactly right\n")
     for name, figures in evaluate_challenges(translator, challenges, Search()).items():
         sys.stdout.write(f"  {name:<18} {figures['exact']:>6.1%} of {figures['pairs']}\n")
-    _show(translator, [c for c in challenges if c.phenomenon == "bank"][:20], out)
-    sys.stdout.write(f'\nNow try:  regard translate {out / "model"} "The museum was closed because it was old."\n')
+    banks = [challenge for challenge in challenges if challenge.phenomenon == "bank"]
+    _show(translator, sorted(banks, key=lambda c: "river" not in c.first.source)[:20], out)  # the river comes first
+    sys.stdout.write(f'\nNow try:  regard translate {out / "model"} "The lion chased the zebra and ate it."\n')
 
 
 def _write(corpus: "Corpus", directory: Path) -> Tree:
@@ -73,23 +74,25 @@ def _write(corpus: "Corpus", directory: Path) -> Tree:
 
 
 def _show(translator: "Translator", challenges: "list[Challenge]", out: Path) -> None:
-    """Pairs of the bank set: source, output, and what *bank* looked at in the head that looks most at the clue."""
+    """Pairs of the bank set: source, output, what *bank* looked at in the head that looks most at the clue, and what its
+    translation looked at."""
     from regard.evaluation.challenges import clue_head, clues
 
-    sides = [
-        (c.word, side.source, deciders)
-        for c in challenges
-        for side, deciders in zip((c.first, c.second), clues(c), strict=True)
-    ]
-    traces = [translator.attention(source).by_words() for _, source, _ in sides]
+    pairs = [(c, zip((c.first, c.second), clues(c), strict=True)) for c in challenges]
+    sides = [(c.word, side, deciders) for c, both in pairs for side, deciders in both]
+    traces = [translator.attention(side.source).by_words() for _, side, _ in sides]
     found = clue_head(traces, [(word, deciders) for word, _, deciders in sides])
+    last = traces[0].select("cross")[-1]
     sys.stdout.write(
         f"\nWhere *bank* looks: {found.name}, head {found.head} "
         f"(of all encoder heads the one that gives the clue most: {found.weight:.2f}, mean of {len(sides)} sentences)\n"
+        f"Where its translation looks: {last}, mean of its heads\n"
     )
-    for (word, source, _), trace in list(zip(sides, traces, strict=True))[:SHOWN]:
-        sys.stdout.write(f"  {source}\n  {trace.rows['prediction'].text}\n")
+    for (word, side, _), trace in list(zip(sides, traces, strict=True))[:SHOWN]:
+        sys.stdout.write(f"  {side.source}\n  {trace.rows['prediction'].text}\n")
         sys.stdout.write(f"    {trace.sentence(found.name, found.head, word)}\n")
+        if side.key in trace.rows["prediction"].labels:
+            sys.stdout.write(f"    {trace.sentence(last, 'mean', side.key)}\n")
     _draw(traces[0], found.name, found.head, out)
 
 
