@@ -74,8 +74,8 @@ def _write(corpus: "Corpus", directory: Path) -> Tree:
 
 
 def _show(translator: "Translator", challenges: "list[Challenge]", out: Path) -> None:
-    """Pairs of the bank set: source, output, what *bank* looked at in the head that looks most at the clue, and what its
-    translation looked at."""
+    """Pairs of the bank set: source, output, what *bank* looked at in the head that looks most at the clue, and what
+    its translation looked at."""
     from regard.evaluation.challenges import clue_head, clues
 
     pairs = [(c, zip((c.first, c.second), clues(c), strict=True)) for c in challenges]
