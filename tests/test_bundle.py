@@ -55,6 +55,20 @@ def test_another_format_is_refused(model: Path) -> None:
         regard.load(model)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("task", 5), ("model", "x"), ("model", {}), ("data", {"langs": ["en"]}), ("tokenizer", None)]
+)
+def test_a_config_edited_by_hand_is_refused(model: Path, key: str, value: object) -> None:
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, key: value}))
+    with pytest.raises(BundleError, match=key):
+        regard.load(model)
+
+
+def test_half_a_character_does_not_stop_a_translation(model: Path) -> None:
+    assert isinstance(regard.load(model).translate("caf\udce9"), str)
+
+
 def test_weights_of_another_size_are_refused(model: Path) -> None:
     config = json.loads((model / "config.json").read_text())
     config["model"]["hidden"] = 48

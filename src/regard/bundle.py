@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard import catalogue
 from regard.config import Tree
-from regard.errors import BundleError
+from regard.errors import BundleError, LimitError
 from regard.files import write_text
 from regard.weights import put_weights, read_tensors, write_tensors
 
@@ -36,7 +36,11 @@ def build_model(config: Tree, sizes: Mapping[str, Any]) -> nn.Module:
     settings = dict(config["model"])
     entry = catalogue.model_entry(settings.pop("name"), config["task"])
     build = catalogue.find(entry.classes[config["task"]])
-    model: nn.Module = build(catalogue.find(entry.config).parse(settings, where="model"), **sizes)
+    section = catalogue.find(entry.config).parse(settings, where="model")
+    try:
+        model: nn.Module = build(section, **sizes)
+    except RuntimeError as error:  # torch could not get the memory
+        raise LimitError("The model is too large for this machine.", found=str(error).split("\n")[0][:120]) from None
     return model
 
 
@@ -46,7 +50,7 @@ def read_config(directory: Path) -> Tree:
         raise BundleError(
             f"There is no model directory {directory}.", do="give the directory that regard train --out made"
         )
-    config = _read_json(directory / CONFIG)
+    config = read_json(directory / CONFIG)
     if config.get("format") != FORMAT:
         raise BundleError(
             f"{directory / CONFIG} is of another format.",
@@ -54,7 +58,22 @@ def read_config(directory: Path) -> Tree:
             wanted=f"format {FORMAT}",
             do="update regard, or train again",
         )
+    _check(config, directory / CONFIG)
     return config
+
+
+def _check(config: Tree, path: Path) -> None:
+    """What every reader of a config relies on."""
+    model, data = config.get("model"), config.get("data")
+    langs = data.get("langs") if isinstance(data, dict) else None
+    sound = {
+        "task": isinstance(config.get("task"), str),
+        "model.name": isinstance(model, dict) and isinstance(model.get("name"), str),
+        "data.langs": isinstance(langs, list) and len(langs) == 2,
+        "tokenizer.joint": isinstance(config.get("tokenizer"), dict) and "joint" in config["tokenizer"],
+    }
+    if wrong := [key for key, fine in sound.items() if not fine]:
+        raise BundleError(f"{path} is damaged.", found=f"{', '.join(wrong)} missing or wrong", do="copy it again")
 
 
 def write_config(directory: Path, config: Tree) -> None:
@@ -69,7 +88,7 @@ def write_weights(directory: Path, weights: Mapping[str, Tensor]) -> None:
 
 def read_card(directory: Path) -> Tree:
     """What is known of a model besides its settings; empty if the training has not ended."""
-    return _read_json(directory / CARD) if (directory / CARD).exists() else {}
+    return read_json(directory / CARD) if (directory / CARD).exists() else {}
 
 
 def write_card(directory: Path, card: Tree) -> None:
@@ -108,7 +127,8 @@ def _readme(name: str, card: Tree) -> str:
     return "\n".join(lines)
 
 
-def _read_json(path: Path) -> Tree:
+def read_json(path: Path) -> Tree:
+    """A JSON object of ours."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

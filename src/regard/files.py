@@ -7,23 +7,39 @@ from regard.errors import LimitError
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """To a temporary name, flushed to the disk, then renamed. If that fails, what was there before is still there."""
+    """To a temporary name, flushed to the disk, then renamed. If that fails, what was there before is still there.
+
+    A link is followed, permissions are kept, and what is not an ordinary file (a pipe, /dev/null) is simply written to.
+    """
+    goal = path.resolve()
+    try:
+        if goal.exists() and not goal.is_file() and not goal.is_dir():
+            goal.write_bytes(content)
+        else:
+            _replace(goal, content)
+    except OSError as error:
+        kept = "the previous file is intact" if goal.is_file() else "nothing was written"
+        raise LimitError(
+            f"Could not write {path}: {error.strerror or error}; {kept}.",
+            do="free some space, or write to another place; a training goes on with --resume",
+        ) from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
     try:
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if path.exists():
+            temporary.chmod(path.stat().st_mode & 0o7777)
         temporary.replace(path)
         _flush_directory(path.parent)
-    except OSError as error:
+    except OSError:
         temporary.unlink(missing_ok=True)
-        kept = "the previous file is intact" if path.exists() else "nothing was written"
-        raise LimitError(
-            f"Could not write {path}: {error.strerror or error}; {kept}.",
-            found=f"{len(content):,} bytes to write",
-            do="free some space, or write to another place; a training goes on with --resume",
-        ) from error
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

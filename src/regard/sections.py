@@ -13,7 +13,7 @@ S = TypeVar("S", bound="Section")
 class Section(BaseModel):
     """The parent of every section: frozen, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @classmethod
     def parse(cls: type[S], values: object, *, where: str = "") -> S:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -196,7 +197,7 @@ def test_info_tells_sizes_and_scores(model: Path, run: Run) -> None:
         (["train", "--out", "x", "--train", "a.tsv", "--langs", "english"], "en-zh"),
         (["train", "--out", "x", "--train", "a.tsv", "model.heads"], "section.key=value"),
         (["train", "--out", "x", "--train", "a.tsv", "model=3", "model.heads=8"], "used as a section"),
-        (["translate", "nowhere", "x", "--output", "no/where.txt"], "no directory no"),
+        (["translate", "nowhere", "x", "--output", "no/where.txt"], "cannot be written"),
         (["translate", "nowhere", "x", "--nbest", "9"], "n-best 9"),
         (["train", "--out", "x", "--train", "a.tsv", "--config", "no.toml"], "no.toml does not exist"),
         (["train", "--out", "x", "--train", "a.tsv", "--minutes", "-1"], "above 0"),
@@ -239,3 +240,22 @@ def test_overwrite_with_a_mistake_keeps_the_old_model(model: Path, tmp_path: Pat
     assert code == 1
     assert "typo.tsv" in err
     assert (out / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
+
+
+def test_chinese_is_written_whatever_the_locale(model: Path) -> None:
+    script = "import sys; from regard.cli.main import main; sys.argv = ['regard', 'info', sys.argv[1]]; main()"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script, str(model)], capture_output=True, env=environment, check=True)
+    assert "xx → yy" in done.stdout.decode("utf-8")
+
+
+def test_a_picture_that_cannot_be_written_is_told(model: Path, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "file").write_text("not a directory")
+    for suffix in ("svg", "json", "npz"):
+        code, _, err = run("look", model, "a b", "--out", tmp_path / "file" / f"x.{suffix}")
+        assert code == 1
+        assert "Could not write" in err
+
+
+def test_the_version_is_told(run: Run) -> None:
+    assert run("--version")[1] == "regard 0.1.0\n"

@@ -2,13 +2,14 @@
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 
 import regard
-from regard.errors import BundleError, ConfigError, DataError
+from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.training import checkpoint, directory
 from regard.training.loop import Learner, steps
 from regard.training.optim import Average, adamw
@@ -95,7 +96,8 @@ def test_somebody_elses_directory_is_left_alone(tmp_path: Path, choice: dict[str
 
 def test_resume_without_a_checkpoint_starts_afresh_with_a_new_tokenizer(tmp_path: Path) -> None:
     run_tiny(tmp_path, tmp_path / "out")
-    (tmp_path / "out" / "checkpoint.safetensors").unlink()
+    for name in ("checkpoint.safetensors", "card.json"):
+        (tmp_path / "out" / name).unlink()
     assert directory.claim(tmp_path / "out", resume=True, overwrite=False) is None
     tree = tiny_tree(tmp_path)
     tree["tokenizer"]["size"] = 8
@@ -206,9 +208,54 @@ def test_pairs_longer_than_the_model_stop_the_run_or_are_counted(tmp_path: Path)
         ({"model": {"preset": 3}}, "no preset '3'"),
         ({"training": 5}, "training is a section"),
         ({"seed": "x"}, "seed"),
+        ({"seed": True}, "seed"),
+        ({"training": {"learning_rate": float("inf")}}, "learning_rate"),
+        ({"training": {"betas": [2, 3]}}, "betas"),
+        ({"training": {"threads": 10**12}}, "threads"),
     ],
 )
 def test_impossible_settings_are_told_with_the_nearest_known(tree: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         resolve(tree)
     assert message in str(caught.value)
+
+
+def test_a_run_that_diverges_stops_and_keeps_its_last_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(LimitError, match="no longer a number") as caught:
+        run_tiny(tmp_path, tmp_path / "out", learning_rate=1e30, clip=0, average=0, save_every=1)
+    assert "training.learning_rate" in str(caught.value)
+    assert (tmp_path / "out" / "checkpoint.safetensors").exists()
+
+
+def test_a_finished_model_without_a_checkpoint_is_not_trained_over(tmp_path: Path) -> None:
+    run_tiny(tmp_path, tmp_path / "out")
+    (tmp_path / "out" / "checkpoint.safetensors").unlink()
+    with pytest.raises(BundleError, match="finished model"):
+        directory.claim(tmp_path / "out", resume=True, overwrite=False)
+
+
+def test_data_that_moved_is_still_the_same_data(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run_tiny(tmp_path, out)
+    saved = directory.claim(out, resume=True, overwrite=False)
+    moved = shutil.copy(tmp_path / "train.tsv", tmp_path / "elsewhere.tsv")
+    assert saved is not None
+    tree = directory.agree(out, saved, {"data": {"train": [str(moved)]}})
+    assert tree["data"]["train"] == [str(moved)]
+    run_tree(tree, out)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]"])
+def test_a_damaged_record_of_the_run_is_named(tmp_path: Path, content: str) -> None:
+    run_tiny(tmp_path, tmp_path / "out")
+    (tmp_path / "out" / "run.json").write_text(content)
+    with pytest.raises(BundleError, match=r"run\.json is damaged"):
+        run_tiny(tmp_path, tmp_path / "out")
+
+
+def test_a_damaged_log_does_not_stop_a_resume(tmp_path: Path) -> None:
+    run_tiny(tmp_path, tmp_path / "out")
+    (tmp_path / "out" / "metrics.jsonl").write_bytes(
+        b'{}\n[1]\n\xff\n{"kind": "train", "update": 1, "loss": 1.0}\n{"ha'
+    )
+    assert run_tiny(tmp_path, tmp_path / "out").finished

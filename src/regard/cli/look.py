@@ -24,7 +24,8 @@ def look(
 
     trace = load(model).attention(source, target)
     trace = trace.by_words() if words else trace
-    if out.suffix in (".json", ".npz"):
+    trace.select(name, layer)
+    if out.suffix.lower() in (".json", ".npz"):
         trace.save(out)
     else:
         draw(trace, path=out, name=name, layer=layer, head=head)

@@ -1,9 +1,14 @@
 """`regard`: parse and print, nothing else. A file per command; torch is imported only when a command runs."""
 
+import io
+import signal
 import sys
+import threading
+from typing import Annotated
 
 import typer
 
+from regard import __version__
 from regard.cli.demo import demo
 from regard.cli.evaluate import evaluate
 from regard.cli.info import info
@@ -14,8 +19,8 @@ from regard.errors import RegardError
 
 app = typer.Typer(
     name="regard",
-    help="Train, run and see attention models on your own text and machine.",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -23,9 +28,24 @@ for command in (demo, train, translate, evaluate, look, info):
     app.command()(command)
 
 
+@app.callback()
+def about(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)] = False,
+) -> None:
+    """Train, run and see attention models on your own text and machine."""
+    if version:
+        sys.stdout.write(f"regard {__version__}\n")
+        raise typer.Exit
+
+
 def main() -> None:
     """The entry point: an error of the user's is told in a few lines; exit codes 0, 1 (error), 2 (usage), 130
     (Ctrl-C)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # Chinese, whatever the locale
+    if hasattr(signal, "SIGPIPE") and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `regard … | head` ends like any other tool
     try:
         app()
     except RegardError as error:
@@ -33,5 +53,3 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(0)

@@ -1,6 +1,7 @@
 """regard train"""
 
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -63,14 +64,17 @@ def run(
     from regard.training.run import train as to_the_end
     from regard.training.settings import resolve
 
-    if minutes is not None and minutes <= 0:
+    if minutes is not None and not 0 < minutes < 1e6:
         raise ConfigError("--minutes must be above 0.", found=str(minutes))
     config = resolve(tree)
     saved = None if dry_run else directory.claim(out, resume=resume, overwrite=overwrite)
     goes_on = saved is not None
     if saved is not None:
-        config, minutes = resolve(directory.agree(out, saved, tree)), None
+        config = resolve(directory.agree(out, saved, tree))
     watch = watcher()
+    if goes_on and minutes is not None:
+        watch.said("--minutes is left aside: a resumed run keeps its number of updates")
+        minutes = None
     prepared = prepare(config, out, watch, minutes=minutes, resume=goes_on)
     if dry_run:
         sys.stdout.write(json.dumps({**prepared.config.tree(), "facts": facts(prepared)}, indent=2, ensure_ascii=False))
@@ -79,7 +83,7 @@ def run(
     with watch:
         outcome = to_the_end(prepared, asked=tree, resume=goes_on)
     if not outcome.finished:
-        raise typer.Exit(130)
+        raise typer.Exit(128 + signal.Signals[outcome.stopped_by])
     for split, figures in outcome.card["scores"].items():
         sys.stdout.write(f"{split}: {figures['headline']}\n")
     sys.stdout.write(f"model: {outcome.directory}\n")

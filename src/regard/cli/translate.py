@@ -29,16 +29,16 @@ def translate(
     from regard.data.readers import read_lines
     from regard.errors import ConfigError
     from regard.files import write_text
-    from regard.tasks.translator import Search, Translation
+    from regard.tasks.translator import NOTHING, Search, Translation
 
     if text and input:
         raise ConfigError("Both sentences and --input were given.", do="give one of them")
-    if output is not None and not output.parent.is_dir():
-        raise ConfigError(f"There is no directory {output.parent} to write to.", do="make it first")
+    if output is not None and (output.is_dir() or not output.parent.is_dir()):
+        raise ConfigError(f"{output} cannot be written.", wanted="a file in a directory that exists")
     search = Search(beam=beam, nbest=nbest, penalty=length_penalty, truncate=truncate)
     translator = load(model)
     texts = text or read_lines(input or "-")
-    results: list[list[Translation]] = [[Translation("", 0.0, 0.0, True)] for _ in texts]
+    results: list[list[Translation]] = [[NOTHING] for _ in texts]
     for number, found in counted(translator.stream(texts, search), total=len(texts), what="translating"):
         results[number] = found
     lines = _lines(texts, results, nbest=nbest, as_json=as_json)

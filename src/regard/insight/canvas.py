@@ -13,6 +13,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from regard.errors import ConfigError
+from regard.files import write_atomically
 from regard.insight.fonts import FALLBACKS, default_font, font_for, missing_font
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def paint(build: Callable[[], "Figure"], path: Path | str) -> Path:
         )
     with _settings():
         image = _png(build()) if path.suffix.lower() == ".png" else _svg(build())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(image)
+    write_atomically(path, image)
     return path
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 from zipfile import BadZipFile
@@ -10,6 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from regard.errors import ConfigError, DataError, RegardError
+from regard.files import write_atomically, write_text
 from regard.insight import heatmap
 from regard.insight.tokens import Token, TokenRow
 from regard.insight.trace import Trace
@@ -23,7 +25,6 @@ def save(trace: Trace, path: Path | str) -> Path:
     """Write a trace as its suffix says: .npz, .json, or a picture .svg, .png."""
     path = Path(path)
     write = _by_suffix(path, WRITERS)
-    path.parent.mkdir(parents=True, exist_ok=True)
     write(trace, path)
     return path
 
@@ -49,8 +50,9 @@ def load(path: Path | str) -> Trace:
 def _write_npz(trace: Trace, path: Path) -> None:
     header = np.frombuffer(json.dumps(_header(trace), ensure_ascii=False).encode(), dtype=np.uint8)
     arrays = {f"weights/{name}": weights for name, weights in trace.weights.items()}
-    with path.open("wb") as file:  # given a name, numpy would add a suffix to x.NPZ
-        np.savez_compressed(file, allow_pickle=False, header=header, **arrays)
+    file = BytesIO()
+    np.savez_compressed(file, allow_pickle=False, header=header, **arrays)
+    write_atomically(path, file.getvalue())
 
 
 def _read_npz(path: Path) -> Trace:
@@ -62,7 +64,7 @@ def _read_npz(path: Path) -> Trace:
 def _write_json(trace: Trace, path: Path) -> None:
     # by way of str, since that is the shortest decimal that gives the same float32 back: 0.61, not 0.6100000143051147
     weights = {name: array.astype(str).astype(float).tolist() for name, array in trace.weights.items()}
-    path.write_text(json.dumps({**_header(trace), "weights": weights}, ensure_ascii=False), encoding="utf-8")
+    write_text(path, json.dumps({**_header(trace), "weights": weights}, ensure_ascii=False))
 
 
 def _read_json(path: Path) -> Trace:

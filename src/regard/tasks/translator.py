@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any, overload
 
 import numpy as np
@@ -31,11 +30,11 @@ class Search:
     truncate: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= self.nbest <= self.beam or not 0 <= self.penalty < inf:
+        if not 1 <= self.nbest <= self.beam or not 0 <= self.penalty <= 10:
             raise ConfigError(
                 "These search settings cannot be used.",
                 found=f"beam {self.beam}, n-best {self.nbest}, length penalty {self.penalty}",
-                wanted="beam ≥ n-best ≥ 1, length penalty ≥ 0",
+                wanted="beam ≥ n-best ≥ 1, length penalty from 0 to 10",
                 do="raise --beam, or lower --nbest",
             )
 
@@ -48,6 +47,10 @@ class Translation:
     score: float
     log_prob: float
     finished: bool
+
+
+NOTHING = Translation("", 0.0, 0.0, True)
+"""The translation of an empty text."""
 
 
 class Translator:
@@ -86,7 +89,7 @@ class Translator:
 
     def translations(self, texts: Sequence[str], search: Search) -> list[list[Translation]]:
         """The n best of each text, in the order of the texts."""
-        results: list[list[Translation]] = [[Translation("", 0.0, 0.0, True)] for _ in texts]
+        results: list[list[Translation]] = [[NOTHING] for _ in texts]
         for number, found in self.stream(texts, search):
             results[number] = found
         return results
@@ -99,7 +102,7 @@ class Translator:
         for group in group_by_length(lengths, max(BATCH_TOKENS // search.beam, self.limit), np.arange(len(full))):
             if len(group):
                 found = self._search([encoded[i] for i in group], search)
-                yield from ((full[i], one) for i, one in zip(group.tolist(), found, strict=True))
+                yield from ((full[i], one or [NOTHING]) for i, one in zip(group.tolist(), found, strict=True))
 
     def attention(self, source: str, target: str | None = None) -> Trace:
         """Where every head of every layer looks while this target (default: the model's own translation) is made."""

@@ -38,11 +38,11 @@ class Tokenizer:
         return int(self.backend.get_vocab_size())
 
     def encode(self, text: str) -> list[int]:
-        return list(self.backend.encode(text, add_special_tokens=False).ids)
+        return list(self.backend.encode(_valid(text), add_special_tokens=False).ids)
 
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
         """Many texts, in parallel."""
-        encoded = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
+        encoded = self.backend.encode_batch_fast(list(map(_valid, texts)), add_special_tokens=False)
         return [list(one.ids) for one in encoded]
 
     def pieces(self, text: str) -> list[Piece]:
@@ -93,3 +93,8 @@ def _by_character(text: str, tokens: Sequence[str], places: Sequence[Place]) -> 
 def _bytes_of(text: str, start: int, end: int) -> Iterator[Place]:
     """The place of the character that each byte of text[start:end] belongs to."""
     return ((at, at + 1) for at in range(start, end) for _ in text[at].encode())
+
+
+def _valid(text: str) -> str:
+    """Half characters (lone surrogates, from a command line that was not UTF-8) become �: they have no bytes."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if not text.isascii() else text

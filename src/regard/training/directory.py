@@ -15,8 +15,9 @@ OURS = (
     bundle.CONFIG, bundle.WEIGHTS, bundle.CARD, bundle.README, checkpoint.FILE, tracking.FILE, RUN,
     "tokenizer.json", "tokenizer.target.json", "curves.svg", "skipped.txt",
 )  # fmt: skip
-MOVABLE = {("training", "device"), ("training", "threads")}
-"""Settings that a resumed run may change: another machine has others. (The bytes are then no longer the same.)"""
+MOVABLE = {("training", "device"), ("training", "threads"), ("data", "train"), ("data", "val"), ("data", "test")}
+"""Settings that a resumed run may change: on another machine they are others. What the files hold is compared by
+fingerprint; another device or number of threads may change the last bits of the weights."""
 
 
 def claim(out: Path, *, resume: bool, overwrite: bool) -> Tree | None:
@@ -34,12 +35,19 @@ def claim(out: Path, *, resume: bool, overwrite: bool) -> Tree | None:
             do="go on with --resume, start anew with --overwrite, or choose another --out",
         )
     _refuse_foreign(out)
-    return bundle.read_config(out) if resume and (out / checkpoint.FILE).exists() else None
+    if not resume or (out / checkpoint.FILE).exists():
+        return bundle.read_config(out) if resume else None
+    if (out / bundle.CARD).exists():
+        raise BundleError(
+            f"{out} holds a finished model, but no {checkpoint.FILE} to go on from.",
+            do="train it anew with --overwrite, or choose another --out",
+        )
+    return None
 
 
 def agree(out: Path, saved: Tree, given: Tree) -> Tree:
     """The settings a resumed run goes by: the saved ones. What is given must not contradict what was asked for then."""
-    asked = json.loads((out / RUN).read_text(encoding="utf-8"))["asked"] if (out / RUN).exists() else {}
+    asked = bundle.read_json(out / RUN).get("asked", {})
     moved: Tree = {}
     for path, value in _leaves(given):
         before = _leaf(asked, path) if _leaf(asked, path) is not None else _leaf(saved, path)
@@ -71,7 +79,7 @@ def begin(out: Path, config: Tree, asked: Tree, task: Any) -> None:
 
 def check_data(out: Path, fingerprints: dict[str, str]) -> None:
     """Refuses to go on with other data than the run began with."""
-    before = json.loads((out / RUN).read_text(encoding="utf-8"))["data"]
+    before = bundle.read_json(out / RUN).get("data", {})
     changed = [split for split in before if fingerprints.get(split) != before[split]]
     if changed:
         raise BundleError(

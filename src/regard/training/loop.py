@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
+from regard.errors import LimitError
 from regard.seeds import derive
 from regard.training.optim import Average
 from regard.training.schedules import SCHEDULES
@@ -74,4 +76,9 @@ def steps(learner: Learner, task: Trains, config: TrainingConfig, *, seed: int, 
         learner.updates += 1
         learner.average.update(learner.updates)
         losses = {name: float(mean.detach()) for name, mean in means.items()}
+        if not all(map(isfinite, losses.values())):
+            raise LimitError(
+                f"The loss of update {learner.updates} is no longer a number: training has diverged.",
+                do="lower training.learning_rate or lengthen training.warmup; the last checkpoint is intact",
+            )
         yield Step(learner.updates, task.epoch(index), losses, size, rate, float(norm))

@@ -43,6 +43,7 @@ class Outcome:
     directory: Path
     updates: int
     finished: bool
+    stopped_by: str
     card: dict[str, Any]
 
 
@@ -98,7 +99,7 @@ def train(run: Run, *, asked: Tree | None = None, resume: bool = False) -> Outco
         finished = _train(run, metrics, stop)
     card = _finish(run) if finished else {}
     draw_curves(metrics.records(), run.out / "curves.svg")
-    return Outcome(run.out, run.learner.updates, finished, card)
+    return Outcome(run.out, run.learner.updates, finished, stop.requested, card)
 
 
 def facts(run: Run) -> dict[str, Any]:
@@ -136,6 +137,9 @@ def _train(run: Run, metrics: Metrics, stop: StopRequest) -> bool:
         if last or asked or step.number % training.save_every == 0:
             checkpoint.save(run.out, run.learner, run.progress)
         if asked and not last:
+            if not (run.out / bundle.WEIGHTS).exists():  # so that there is something to look at
+                with run.learner.average.applied():
+                    bundle.write_weights(run.out, weights_of(run.model))
             run.watcher.said(f"Stopped after update {step.number} by {asked}; --resume goes on from there.")
             return False
     return True
@@ -209,6 +213,8 @@ def _record(step: Step, seconds: float) -> dict[str, Any]:
 def _device(wanted: str) -> str:
     if wanted != "auto":
         try:
+            if torch.device(wanted).type not in ("cpu", "cuda", "mps", "xpu"):
+                raise RuntimeError("tensors there hold nothing")
             torch.empty(0, device=wanted)
         except (RuntimeError, AssertionError) as error:
             raise ConfigError(

@@ -1,7 +1,7 @@
 """The settings of a training run, and how they come together from presets, a file and the command line."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -9,6 +9,8 @@ from regard import catalogue
 from regard.config import Tree, merge, nearest
 from regard.errors import ConfigError
 from regard.sections import Section
+
+Momentum = Annotated[float, Field(ge=0, lt=1)]
 
 
 class TrainingConfig(Section):
@@ -18,7 +20,7 @@ class TrainingConfig(Section):
     learning_rate: float = Field(2e-3, gt=0)
     schedule: Literal["inverse-sqrt", "linear", "cosine", "constant"] = "linear"
     warmup: int = Field(400, gt=0, description="if not given: 400, or a fifth of the updates where that is less")
-    betas: tuple[float, float] = (0.9, 0.98)
+    betas: tuple[Momentum, Momentum] = (0.9, 0.98)
     epsilon: float = Field(1e-9, gt=0)
     weight_decay: float = Field(0.01, ge=0)
     clip: float = Field(1.0, ge=0, description="largest gradient norm; 0 does not clip")
@@ -27,7 +29,7 @@ class TrainingConfig(Section):
     validate_sentences: int = Field(1000, gt=0, description="how many of them are scored at each validation")
     save_every: int = Field(500, gt=0)
     log_every: int = Field(50, gt=0)
-    threads: int = Field(0, ge=0, description="0: as many as torch would take; the number is then saved")
+    threads: int = Field(0, ge=0, le=1024, description="0: as many as torch would take; the number is then saved")
     device: str = "auto"
 
     @model_validator(mode="before")
@@ -92,7 +94,7 @@ def resolve(tree: Tree) -> RunConfig:
 
 
 def _seed(value: Any) -> int:
-    if not isinstance(value, int) or value < 0:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ConfigError("The seed cannot be used.", found=repr(value), wanted="a whole number from 0")
     return value
 

@@ -32,13 +32,15 @@ class Metrics:
             ) from error
 
     def records(self) -> list[dict[str, Any]]:
-        """All that was recorded; a last line that a crash cut short is left out."""
+        """All that was recorded; lines that a crash has cut short are left out."""
         if not self.path.exists():
             return []
         records = []
-        for line in self.path.read_text(encoding="utf-8").split("\n")[:-1]:
+        for line in self.path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]:
             try:
-                records.append(json.loads(line))
+                record = json.loads(line)
             except json.JSONDecodeError:
-                break
+                continue
+            if isinstance(record, dict) and "update" in record:
+                records.append(record)
         return records
