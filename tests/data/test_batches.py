@@ -81,7 +81,7 @@ def test_a_step_has_the_same_rows_whatever_was_asked_before(lengths: np.ndarray,
     for step in steps:
         assert random[step].tolist() == groups[step].tolist()
         assert random.epoch(step) == epochs[step]
-    assert random.updates_per_epoch() == first_step(sequential, 1)
+    assert random.updates_per_epoch == first_step(sequential, 1)
 
 
 def test_epochs_are_counted_from_their_first_step() -> None:
