@@ -67,6 +67,7 @@ def test_a_config_edited_by_hand_is_refused(model: Path, key: str, value: object
 
 def test_half_a_character_does_not_stop_a_translation(model: Path) -> None:
     assert isinstance(regard.load(model).translate("caf\udce9"), str)
+    assert regard.load(model).attention("a caf\udce9 b", "a").rows["source"].surfaces[2] == "b"
 
 
 def test_weights_of_another_size_are_refused(model: Path) -> None:

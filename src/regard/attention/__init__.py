@@ -1,7 +1,7 @@
 """Score → mask → normalise → mix. Imports torch and nothing else of the package."""
 
 from regard.attention.attend import Tap, attend
-from regard.attention.capture import Attends, Recording, capture
+from regard.attention.capture import Attends, NothingRecordedError, Recording, capture
 from regard.attention.masks import both, look_ahead_mask, padding_mask, relation_mask, window_mask
 from regard.attention.multihead import KeysValues, MultiHead
 from regard.attention.normalise import NORMALISERS, softmax
@@ -13,6 +13,7 @@ __all__ = [
     "Attends",
     "KeysValues",
     "MultiHead",
+    "NothingRecordedError",
     "Recording",
     "Tap",
     "attend",

@@ -23,6 +23,10 @@ Edit = Callable[[str, str, Tensor], Tensor]
 KINDS = ("scores", "weights", "values")
 
 
+class NothingRecordedError(LookupError):
+    """A capture ended without having heard any attention: silence would look like success."""
+
+
 class Attends(nn.Module):
     """The base of every module that attends: it has the name under which it is captured, such as "encoder.0.self"."""
 
@@ -119,8 +123,7 @@ def capture(model: nn.Module, *, keep: Sequence[str] = ("weights",), edit: Edit 
 
     keep: any of "scores", "weights", "values".  edit: may replace any of them on the way.
     A compiled model runs uncompiled meanwhile (a compiled graph has no place to listen); a wrapped one, such as
-    DistributedDataParallel, is seen through. Raises LookupError if no attention was called: silence would look like
-    success.
+    DistributedDataParallel, is seen through. Raises NothingRecordedError if no attention was called.
     """
     if unknown := set(keep) - set(KINDS):
         raise ValueError(f"keep has {', '.join(sorted(unknown))}; there is {', '.join(KINDS)}")
@@ -133,7 +136,7 @@ def capture(model: nn.Module, *, keep: Sequence[str] = ("weights",), edit: Edit 
     finally:
         _active.reset(token)
     if not listener.recording.calls and listener.keep:
-        raise LookupError(
+        raise NothingRecordedError(
             f"capture recorded nothing: {len(modules)} attentions in {type(model).__name__}, none was called inside "
             "the 'with'. Call the model inside it; a model without attention has nothing to record."
         )

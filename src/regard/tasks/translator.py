@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from regard.attention import capture
+from regard.attention import NothingRecordedError, capture
 from regard.config import Tree
 from regard.data.batches import Sentences, group_by_length, pad
 from regard.decoding import Hypothesis, Request, beam, greedy
@@ -113,7 +113,7 @@ class Translator:
         try:
             with torch.inference_mode(), capture(self.model) as recording:
                 self.model(batch.source, batch.source_lengths, batch.target[:, :-1])
-        except LookupError:
+        except NothingRecordedError:
             raise ConfigError("This model has no attention: there is nothing to see.", do="look at another") from None
         weights = {name: recording.joined(name)[0].float().cpu().numpy() for name in recording.names}
         rows = {

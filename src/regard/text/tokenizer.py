@@ -1,5 +1,6 @@
 """A tokenizer as the rest of the package sees it: text to ids and back, with the place of each piece in the text."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from regard.errors import BundleError
 from regard.files import write_text
 
 PAD, START, END, UNKNOWN = "<pad>", "<s>", "</s>", "<unk>"
+HALVES = re.compile("[\ud800-\udfff]")
 SPECIALS = (PAD, START, END, UNKNOWN)
 """Their ids are their places in this tuple, in every tokenizer that we train."""
 SPACE = "▁"
@@ -48,7 +50,7 @@ class Tokenizer:
     def pieces(self, text: str) -> list[Piece]:
         """The tokens with their places. The bytes of one character all point at that whole character; the space that is
         put before a text points at nothing where it is a token of its own."""
-        encoded = self.backend.encode(text, add_special_tokens=False)
+        encoded = self.backend.encode(_valid(text), add_special_tokens=False)
         places: list[Place] = encoded.offsets
         if isinstance(self.backend.model, models.Unigram):
             places = _by_character(text, encoded.tokens, places)
@@ -97,4 +99,4 @@ def _bytes_of(text: str, start: int, end: int) -> Iterator[Place]:
 
 def _valid(text: str) -> str:
     """Half characters (lone surrogates, from a command line that was not UTF-8) become �: they have no bytes."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if not text.isascii() else text
+    return HALVES.sub("\ufffd", text)

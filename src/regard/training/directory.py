@@ -35,8 +35,10 @@ def claim(out: Path, *, resume: bool, overwrite: bool) -> Tree | None:
             do="go on with --resume, start anew with --overwrite, or choose another --out",
         )
     _refuse_foreign(out)
-    if not resume or (out / checkpoint.FILE).exists():
-        return bundle.read_config(out) if resume else None
+    if overwrite:
+        return None
+    if (out / checkpoint.FILE).exists():
+        return bundle.read_config(out)
     if (out / bundle.CARD).exists():
         raise BundleError(
             f"{out} holds a finished model, but no {checkpoint.FILE} to go on from.",
