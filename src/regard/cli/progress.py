@@ -33,7 +33,7 @@ class Lines:
         self.updates = facts["updates"]
         self.said(
             f"{facts['model']}, {facts['parameters']:,} parameters; {facts['data']}; {facts['updates']:,} updates; "
-            f"{facts['device']}, {facts['threads']} threads"
+            f"{facts['device']}, {facts['threads']} thread{'s' if facts['threads'] > 1 else ''}"
         )
         if facts["skipped"]:
             self.said(f"{len(facts['skipped'])} rows were left out (listed in skipped.txt)")

@@ -67,7 +67,7 @@ def run(
     if minutes is not None and not 0 < minutes < 1e6:
         raise ConfigError("--minutes must be above 0.", found=str(minutes))
     config = resolve(tree)
-    saved = None if dry_run else directory.claim(out, resume=resume, overwrite=overwrite)
+    saved = directory.claim(out, resume=resume, overwrite=overwrite)
     goes_on = saved is not None
     if saved is not None:
         config = resolve(directory.agree(out, saved, tree))

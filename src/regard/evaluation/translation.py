@@ -25,7 +25,7 @@ def validate(task: TranslationTask, model: nn.Module, *, sentences: int) -> dict
     scores, loss = score(outputs, references, language=langs[1]), loss_per_token(model, text, task.tokenizers)
     return {
         "score": scores.bleu,
-        "headline": f"BLEU {scores.bleu:.2f}",
+        "headline": f"BLEU {scores.bleu:.2f} (greedy)",
         "loss": loss,
         "bleu": scores.bleu,
         "chrf": scores.chrf,

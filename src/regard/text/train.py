@@ -16,6 +16,8 @@ from regard.text.unigram import train_unigram
 
 # A word with the space before it; runs of Han apart from other letters; each digit and each mark alone.
 WORDS = r"▁?\p{Han}+|▁?\p{N}|▁?[^▁\s\p{Han}\p{N}\p{P}\p{S}]+|▁?[^▁]|▁"
+SEEN = 5
+"""How often a piece must occur to be learned: from little text, whole sentences would become pieces otherwise."""
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
@@ -38,7 +40,7 @@ def _bpe(texts: Sequence[str], size: int) -> Backend:
     decode."""
     room = _room(size, [*SPECIALS, *BYTES])
     backend = _spaced(models.BPE())
-    trainer = trainers.BpeTrainer(vocab_size=room, initial_alphabet=[SPACE], show_progress=False)
+    trainer = trainers.BpeTrainer(vocab_size=room, initial_alphabet=[SPACE], min_frequency=SEEN, show_progress=False)
     backend.train_from_iterator(_without_rare_characters(texts, room // 2), trainer)
     trained = json.loads(backend.to_str())["model"]
     learned = sorted(trained["vocab"], key=trained["vocab"].__getitem__)
@@ -56,7 +58,11 @@ def _byte_bpe(texts: Sequence[str], size: int) -> Backend:
     backend.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=list(SPECIALS), initial_alphabet=alphabet, show_progress=False
+        vocab_size=size,
+        special_tokens=list(SPECIALS),
+        initial_alphabet=alphabet,
+        min_frequency=SEEN,
+        show_progress=False,
     )
     backend.train_from_iterator(texts, trainer)
     return backend
