@@ -43,6 +43,27 @@ MODELS = {
         preset_names=("tiny", "small", "base", "big"),
         about="self-attention only, encoder and decoder (Vaswani 2017)",
     ),
+    "luong": Model(
+        classes={"translation": "regard.models.luong:Luong"},
+        config="regard.models.luong:LuongConfig",
+        presets="regard.models.luong:PRESETS",
+        preset_names=("tiny", "small", "paper"),
+        about="recurrent; updates, then looks; four scores, three windows (Luong 2015)",
+    ),
+    "bahdanau": Model(
+        classes={"translation": "regard.models.bahdanau:Bahdanau"},
+        config="regard.models.bahdanau:BahdanauConfig",
+        presets="regard.models.bahdanau:PRESETS",
+        preset_names=("tiny", "small", "paper"),
+        about="recurrent; looks, then updates: the first attention (Bahdanau 2015)",
+    ),
+    "rnn": Model(
+        classes={"translation": "regard.models.recurrent:Recurrent"},
+        config="regard.models.recurrent:RecurrentConfig",
+        presets="regard.models.recurrent:PRESETS",
+        preset_names=("tiny", "small", "cho", "sutskever"),
+        about="recurrent, without attention: one vector for the whole sentence (Cho 2014, Sutskever 2014)",
+    ),
 }
 
 TASKS = {

@@ -36,6 +36,12 @@ def test_a_window_of_radius_zero_shows_the_centre_alone() -> None:
     assert drawn(window_mask(torch.tensor([[3]]), 5, radius=0)[0, 0]) == ["...#."]
 
 
+def test_the_centre_of_a_window_may_lie_between_two_places() -> None:
+    mask = window_mask(torch.tensor([[2.5, 1.9, -0.5, 6.2, 3.0]]), 6, radius=1)
+    assert mask.shape == (1, 1, 5, 6)
+    assert drawn(mask[0, 0]) == ["..##..", ".##...", "#.....", "......", "..###."]
+
+
 def test_relation_mask_takes_one_relation_for_all_sentences_or_one_for_each() -> None:
     relation = torch.tensor([[True, False, True], [False, False, True]])
     shared = relation_mask(relation)

@@ -1,10 +1,11 @@
+import numpy as np
 import pytest
 import torch
 
-from regard.attention import NORMALISERS, SCORES, dot, scaled_dot, softmax
+from regard.attention import NORMALISERS, hard, softmax
 from tests.draws import DTYPES, assert_near, normal
 
-B, H, T, S, K = 3, 2, 5, 7, 4
+B, H, T, S = 3, 2, 5, 7
 
 
 def test_softmax_without_a_mask_is_torchs() -> None:
@@ -45,21 +46,62 @@ def test_a_row_that_may_look_nowhere_gets_zeros_and_a_zero_gradient() -> None:
     assert gradient[1].abs().max() > 0
 
 
-def test_scaled_dot_keeps_the_variance_at_one_where_dot_grows_with_the_width() -> None:
-    width = 64
-    query, keys = normal(50, width, seed=5), normal(40, width, seed=6)
-    assert float(dot(query, keys).var()) == pytest.approx(width, rel=0.15)
-    assert float(scaled_dot(query, keys).var()) == pytest.approx(1, rel=0.15)
+# Hard
 
 
-def test_scores_are_products_of_each_query_with_each_key() -> None:
-    query, keys = normal(B, H, T, K, seed=7), normal(B, H, S, K, seed=8)
-    products = torch.einsum("bhtk,bhsk->bhts", query, keys)
-    assert_near(dot(query, keys), products)
-    assert_near(scaled_dot(query, keys), products / 2)  # √4
+def test_hard_puts_all_weight_on_the_best_place() -> None:
+    scores = normal(B, H, T, S, seed=5)
+    weights = hard(scores)
+    assert weights.shape == scores.shape
+    assert weights.dtype == scores.dtype
+    for row, chosen in zip(scores.reshape(-1, S), weights.reshape(-1, S), strict=True):
+        assert chosen.tolist() == [float(s == row.argmax()) for s in range(S)]
 
 
-def test_the_tables_name_what_the_papers_name() -> None:
-    assert SCORES["dot"] is dot
-    assert SCORES["scaled-dot"] is scaled_dot
-    assert NORMALISERS["softmax"] is softmax
+def test_hard_looks_only_where_the_mask_allows() -> None:
+    scores, mask = normal(B, H, T, S, seed=5), normal(B, 1, T, S, seed=6) > 0.2
+    weights = hard(scores, mask)
+    for b, h, t in np.ndindex(B, H, T):
+        seen = mask[b, 0, t].nonzero().flatten().tolist()
+        best = max(seen, key=lambda s: float(scores[b, h, t, s]), default=None)
+        assert weights[b, h, t].tolist() == [float(s == best) for s in range(S)]
+    assert (hard(scores) * ~mask).any()  # without the mask, it would have looked there
+
+
+def test_hard_gives_zeros_where_nothing_may_be_seen() -> None:
+    scores = normal(3, S, seed=3)
+    mask = torch.tensor([[False] * S, [True] * S, [False] * S])
+    assert hard(scores, mask).sum(-1).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "mask", "best"),
+    [
+        ([2.0, 7.0, 7.0, 7.0], None, 1),
+        ([7.0, 7.0, 7.0, 7.0], [False, False, True, True], 2),
+        ([9.0, 0.0, 0.0, -1.0], [False, True, True, True], 1),
+    ],
+)
+def test_hard_takes_the_first_among_equals(scores: list[float], mask: list[bool] | None, best: int) -> None:
+    weights = hard(torch.tensor([scores]), None if mask is None else torch.tensor([mask]))
+    assert weights.tolist() == [[float(s == best) for s in range(4)]]
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.bfloat16, torch.float16])
+def test_hard_takes_the_best_place_by_however_little_it_is_better(dtype: torch.dtype) -> None:
+    """A softmax in between would round such scores to equal weights."""
+    little = torch.finfo(dtype).eps / 8
+    assert hard(torch.tensor([[0.0, little, -little]], dtype=dtype)).tolist() == [[0, 1, 0]]
+    assert hard(torch.tensor([[-little, 0.0, 1.0]], dtype=dtype), torch.tensor([[1, 1, 0]]).bool()).tolist() == [
+        [0, 1, 0]
+    ]
+
+
+def test_hard_and_soft_look_at_the_same_place_and_only_soft_lets_a_gradient_through() -> None:
+    scores, mask = normal(T, S, seed=1).requires_grad_(), normal(T, S, seed=2) > -0.3
+    assert torch.equal(hard(scores, mask).argmax(-1), softmax(scores, mask).argmax(-1))
+    assert not hard(scores, mask).requires_grad or not torch.autograd.grad(hard(scores, mask).sum(), scores)[0].any()
+
+
+def test_the_table_names_both_ways() -> None:
+    assert {"soft": softmax, "hard": hard} == NORMALISERS

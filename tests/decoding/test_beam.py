@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import pytest
 import torch
@@ -14,13 +15,15 @@ from regard.data.batches import Sentences
 from regard.decoding import Hypothesis, Request, Stepper, beam, greedy
 from tests.decoding.chain import END, START, WORDS, Chain, Found, asked, chain, everything
 from tests.models import small as network
-from tests.models.small import sentences, small
+from tests.models.small import SEARCHED, chosen, ready, sentences
 
 WIDE = 3**3 * 4
 """Room for every hypothesis of up to four words out of four."""
 
 INFINITY = float("inf")
 PENALTIES = [0.0, 0.6, 1.0]
+
+every_model = pytest.mark.parametrize("name", SEARCHED)
 
 
 def assert_same(found: Sequence[Hypothesis], wanted: Sequence[Hypothesis | Found], tolerance: float = 1e-5) -> None:
@@ -45,9 +48,13 @@ def translations(*lengths: int, limits: Sequence[int], prefix: Sequence[int] = (
     return Request(Sentences(source, sizes), starts, network.END, torch.tensor(limits))
 
 
-def test_both_test_steppers_are_steppers() -> None:
+def test_the_chain_is_a_stepper() -> None:
     assert isinstance(chain(0), Stepper)
-    assert isinstance(small(), Stepper)
+
+
+@every_model
+def test_every_model_is_a_stepper(name: str) -> None:
+    assert isinstance(ready(name), Stepper)
 
 
 # Beam 1 and greedy
@@ -62,9 +69,10 @@ def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
     assert [one.rows for one in found] == [one.rows for one in wanted]
 
 
+@every_model
 @pytest.mark.parametrize("seed", range(3))
-def test_a_beam_of_one_is_greedy_search_for_the_transformer(seed: int) -> None:
-    model, request = small(seed=seed), translations(7, 2, 6, 4, limits=[9, 4, 7, 12])
+def test_a_beam_of_one_is_greedy_search_for_every_model(seed: int, name: str) -> None:
+    model, request = chosen(name, seed=seed), translations(7, 2, 6, 4, limits=[9, 4, 7, 12])
     found = [answers[0] for answers in beam(model, request, size=1, penalty=0.0)]
     wanted = greedy(model, request, penalty=0.0)
     assert_same(found, wanted)
@@ -92,21 +100,37 @@ def test_where_too_few_have_finished_the_best_unfinished_ones_follow(penalty: fl
     assert [one.finished for one in found] == [True] * (1 + 3 + 9 + 27) + [False] * 10
 
 
+@every_model
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_a_wide_beam_finds_what_listing_everything_finds_for_the_transformer(penalty: float) -> None:
-    model, request = small(seed=4), translations(5, limits=[3])
+def test_a_wide_beam_finds_what_listing_everything_finds_for_every_model(penalty: float, name: str) -> None:
+    model, request = chosen(name, seed=4), translations(5, limits=[3])
     vocabulary = network.TARGET_WORDS
     (found,) = beam(model, request, size=vocabulary**3, nbest=20, penalty=penalty)
     words = [word for word in range(vocabulary) if word != network.END]
     listed = [()] + [(a,) for a in words] + [(a, b) for a in words for b in words]
-    wanted = []
-    for tokens in listed:
-        log_prob = teacher_forced(model, request, 0, (*tokens, network.END))
-        wanted.append(Found(tokens, log_prob, log_prob / (len(tokens) + 1) ** penalty, True))
+    wanted = [
+        Found(tokens, log_prob, log_prob / (len(tokens) + 1) ** penalty, True)
+        for size in range(3)
+        for tokens, log_prob in forced_together(model, request, [one for one in listed if len(one) == size])
+    ]
     assert_same(found, sorted(wanted, key=lambda one: -one.score)[:20])
 
 
-def teacher_forced(model: network.Transformer, request: Request, sentence: int, tokens: Sequence[int]) -> float:
+def forced_together(
+    model: Any, request: Request, listed: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Answers of one length to the first sentence, and the log-probability of each with its end mark."""
+    made = torch.tensor([(*tokens, network.END) for tokens in listed])
+    prefix = request.prefix[:1].expand(len(made), -1)
+    with torch.inference_mode():
+        source, lengths = (part[:1].expand(len(made), *part.shape[1:]) for part in request.source)
+        hidden = model(source, lengths, torch.cat((prefix, made[:, :-1]), dim=1))
+        log_probs = model.output(hidden[:, prefix.shape[1] - 1 :]).log_softmax(-1)
+    totals = log_probs.gather(2, made[..., None]).sum((1, 2))
+    yield from zip(listed, totals.tolist(), strict=True)
+
+
+def teacher_forced(model: Any, request: Request, sentence: int, tokens: Sequence[int]) -> float:
     """Log-probability of the tokens after the request's prefix, by one full pass."""
     one = slice(sentence, sentence + 1)
     prefix = request.prefix[sentence].tolist()
@@ -170,13 +194,14 @@ def test_stopping_early_never_changes_the_answer(
         assert_same(found, wanted, tolerance=0)
 
 
+@every_model
 @pytest.mark.parametrize("penalty", PENALTIES)
-def test_stopping_early_never_changes_the_answer_of_the_transformer(penalty: float) -> None:
+def test_stopping_early_never_changes_the_answer_of_any_model(penalty: float, name: str) -> None:
     request = translations(7, 2, 6, limits=[12, 9, 15])
-    for seed in range(3):
-        early = beam(small(seed=seed), request, size=3, nbest=2, penalty=penalty)
+    for seed in range(3 if "transformer" in name else 1):
+        early = beam(chosen(name, seed=seed), request, size=3, nbest=2, penalty=penalty)
         with never_early():
-            late = beam(small(seed=seed), request, size=3, nbest=2, penalty=penalty)
+            late = beam(chosen(name, seed=seed), request, size=3, nbest=2, penalty=penalty)
         for found, wanted in zip(early, late, strict=True):
             assert_same(found, wanted)
 
@@ -282,8 +307,9 @@ def test_a_prefix_is_forced_and_not_part_of_the_answer(prefix: tuple[int, ...]) 
     assert answers[0][0].log_prob != pytest.approx(plain.log_prob, abs=1e-4)
 
 
-def test_log_probabilities_are_those_of_a_full_pass_after_the_prefix() -> None:
-    model, request = small(seed=2), translations(7, 2, 6, limits=[6, 8, 5], prefix=[network.START, 5, 3, 9])
+@every_model
+def test_log_probabilities_are_those_of_a_full_pass_after_the_prefix(name: str) -> None:
+    model, request = chosen(name, seed=2), translations(7, 2, 6, limits=[6, 8, 5], prefix=[network.START, 5, 3, 9])
     for sentence, found in enumerate(beam(model, request, size=4, nbest=4, penalty=0.6)):
         assert len(found) == 4
         for one in found:
@@ -292,9 +318,10 @@ def test_log_probabilities_are_those_of_a_full_pass_after_the_prefix() -> None:
             assert one.score == pytest.approx(one.log_prob / len(made) ** 0.6, abs=1e-6)
 
 
+@every_model
 @pytest.mark.parametrize("size", [1, 4])
-def test_a_batch_of_unequal_lengths_equals_each_sentence_alone(size: int) -> None:
-    model, limits = small(seed=3), [6, 9, 3, 12]
+def test_a_batch_of_unequal_lengths_equals_each_sentence_alone(size: int, name: str) -> None:
+    model, limits = chosen(name, seed=3), [6, 9, 3, 12]
     request = translations(7, 2, 6, 4, limits=limits)
     together = beam(model, request, size=size, nbest=size)
     tokens, lengths = request.source

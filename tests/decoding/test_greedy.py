@@ -5,7 +5,7 @@ from regard.data.batches import Sentences
 from regard.decoding import Request, greedy
 from tests.decoding.chain import END, START, asked, chain
 from tests.models import small as network
-from tests.models.small import sentences, small
+from tests.models.small import SEARCHED, chosen, sentences
 
 
 def by_hand(kind: int, limit: int, seed: int) -> tuple[tuple[int, ...], float, bool]:
@@ -52,9 +52,10 @@ def test_the_search_ends_with_its_longest_sentence() -> None:
     assert stepper.steps == max(len(one.rows) for one in found)
 
 
+@pytest.mark.parametrize("name", SEARCHED)
 @pytest.mark.parametrize("size", [1, 3])
-def test_a_batch_of_unequal_lengths_equals_each_sentence_alone(size: int) -> None:
-    model = small(seed=6)
+def test_a_batch_of_unequal_lengths_equals_each_sentence_alone(size: int, name: str) -> None:
+    model = chosen(name, seed=6)
     source, lengths = sentences(7, 2, 6, 4)
     prefix = torch.tensor([[network.START, 5, 3][:size]] * 4)
     limits = torch.tensor([6, 9, 3, 12])

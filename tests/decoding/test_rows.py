@@ -1,32 +1,58 @@
 """Attention along a hypothesis: `rows` says where it stood at each step of the search."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 
-from regard.attention import Recording, capture
+from regard.attention import NothingRecordedError, Recording, capture
 from regard.data.batches import Sentences
 from regard.decoding import Hypothesis, Request, beam, greedy
-from regard.models.transformer import Transformer
 from tests.draws import assert_near
-from tests.models.small import END, START, sentences, small
+from tests.models.small import END, START, chosen, sentences
 
 SOURCE, LENGTHS = sentences(7, 2, 6, 4)
 LIMITS = torch.tensor([8, 5, 9, 3])
 
+ATTENTIONS = {
+    "transformer, pre-norm": ("decoder.0.self", "decoder.0.cross", "decoder.2.self", "decoder.2.cross"),
+    "bahdanau": ("decoder.align",),
+    "bahdanau, hard": ("decoder.align",),
+    "luong, general without feeding": ("decoder.align",),
+    "luong, local-m, general": ("decoder.align",),
+    "luong, local-p, general": ("decoder.align",),
+    "luong, local-p, concat without feeding": ("decoder.align",),
+}
 
-def gathered(recording: Recording, name: str, hypothesis: Hypothesis) -> list[Tensor]:
-    """(H S) of each step. Reading a longer prefix is one call more, before the steps."""
-    calls = recording.all(name)
-    first = len(calls) - steps(recording)
-    return [calls[first + t][row, :, 0] for t, row in enumerate(hypothesis.rows)]
+
+class Counted:
+    """A stepper that counts its steps: what was captured before them is the reading of the prefix."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.steps = model, 0
+        self.start, self.reorder = model.start, model.reorder
+
+    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        self.steps += 1
+        log_probs, state = self.model.step(tokens, state)
+        return log_probs, state
 
 
-def steps(recording: Recording) -> int:
-    return sum(call.shape[2] == 1 for call in recording.all("decoder.0.cross"))
+def searched(stepper: Counted, size: int, prefix: list[int]) -> list[list[Hypothesis]]:
+    """Greedily, or with a beam of that size."""
+    request = Request(Sentences(SOURCE, LENGTHS), torch.tensor([prefix] * 4), END, LIMITS)
+    if size:
+        return beam(stepper, request, size=size, nbest=size, penalty=0.6)
+    return [[one] for one in greedy(stepper, request)]
 
 
-def forced(model: Transformer, sentence: int, prefix: list[int], hypothesis: Hypothesis) -> Recording:
+def gathered(calls: list[Tensor], hypothesis: Hypothesis) -> list[Tensor]:
+    """(H S) of each step."""
+    return [calls[t][row, :, 0] for t, row in enumerate(hypothesis.rows)]
+
+
+def forced(model: Any, sentence: int, prefix: list[int], hypothesis: Hypothesis) -> Recording:
     """The attention of one full pass over the same tokens, the sentence alone."""
     one = slice(sentence, sentence + 1)
     read = [*prefix, *hypothesis.tokens][: len(prefix) - 1 + len(hypothesis.rows)]
@@ -37,25 +63,31 @@ def forced(model: Transformer, sentence: int, prefix: list[int], hypothesis: Hyp
 
 @pytest.mark.parametrize("prefix", [[START], [START, 5, 3]], ids=["start mark", "longer prefix"])
 @pytest.mark.parametrize("size", [0, 1, 4])
-def test_weights_gathered_along_the_rows_are_those_of_a_full_pass(size: int, prefix: list[int]) -> None:
-    model = small(seed=7)
-    request = Request(Sentences(SOURCE, LENGTHS), torch.tensor([prefix] * 4), END, LIMITS)
-    with capture(model) as searched:
-        if size:
-            answers = beam(model, request, size=size, nbest=size, penalty=0.6)
-        else:
-            answers = [[one] for one in greedy(model, request)]
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_weights_gathered_along_the_rows_are_those_of_a_full_pass(name: str, size: int, prefix: list[int]) -> None:
+    model = chosen(name, seed=7)
+    stepper = Counted(model)
+    with capture(model) as recording:
+        answers = searched(stepper, size, prefix)
     lengths_seen, rows_seen = set(), set()
     for sentence, found in enumerate(answers):
         for hypothesis in found:
             whole = forced(model, sentence, prefix, hypothesis)
             lengths_seen.add(len(hypothesis.rows))
             rows_seen.update(hypothesis.rows)
-            for name in ("decoder.0.self", "decoder.0.cross", "decoder.2.self", "decoder.2.cross"):
-                expected = whole.last(name)[0, :, len(prefix) - 1 :]
-                for t, weights in enumerate(gathered(searched, name, hypothesis)):
+            for attention in ATTENTIONS[name]:
+                expected = whole.joined(attention)[0, :, len(prefix) - 1 :]
+                calls = recording.all(attention)[-stepper.steps :]
+                for t, weights in enumerate(gathered(calls, hypothesis)):
                     real = expected[:, t, : weights.shape[-1]]
                     assert_near(weights[:, : real.shape[-1]], real)
                     assert not weights[:, real.shape[-1] :].any()  # what is left is padding
     assert len(lengths_seen) > 1
     assert max(rows_seen) >= max(size, 1) * 2
+
+
+@pytest.mark.parametrize("size", [0, 4])
+def test_a_search_without_attention_has_no_weights_to_gather(size: int) -> None:
+    model = chosen("rnn, gru")
+    with pytest.raises(NothingRecordedError, match="0 attentions in Recurrent"), capture(model):
+        searched(Counted(model), size, [START])

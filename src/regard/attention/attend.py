@@ -44,3 +44,17 @@ def attend(
 
 def _pass_on(what: str, tensor: Tensor, /) -> Tensor:
     return tensor
+
+
+def per_hypothesis(tap: Tap, steps: int) -> Tap:
+    """Shows (B H n·T S) to the tap as (B·n H T S): one row per hypothesis, as everywhere else."""
+
+    def unfolded(what: str, tensor: Tensor, /) -> Tensor:
+        if what == "values":
+            return tap(what, tensor)
+        sentences, heads, _, keys = tensor.shape
+        seen = tensor.reshape(sentences, heads, -1, steps, keys).transpose(1, 2).flatten(0, 1)
+        kept = tap(what, seen)
+        return kept.reshape(sentences, -1, heads, steps, keys).transpose(1, 2).reshape(tensor.shape)
+
+    return unfolded

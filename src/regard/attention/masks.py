@@ -1,7 +1,7 @@
 """Who may look where. A mask is bool, True = may look, and broadcasts to (B, H, T, S). Masks are made here only."""
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, Real
 from torch import Tensor
 
 
@@ -20,7 +20,7 @@ def look_ahead_mask(
     return relation_mask(torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries))
 
 
-def window_mask(centres: Int[Tensor, "B T"], size: int, *, radius: int) -> Bool[Tensor, "B 1 T size"]:
+def window_mask(centres: Real[Tensor, "B T"], size: int, *, radius: int) -> Bool[Tensor, "B 1 T size"]:
     """Query t may look at most `radius` places to either side of its centre (Luong 2015, local attention)."""
     positions = torch.arange(size, device=centres.device)
     return ((positions - centres[..., None]).abs() <= radius)[:, None]

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from regard.attention.attend import Tap, attend
+from regard.attention.attend import attend, per_hypothesis
 from regard.attention.capture import Attends
 
 
@@ -68,7 +68,7 @@ class MultiHead(Attends):
         query = self._split(nn.functional.linear(folded, self.project.weight[:width], self.project.bias[:width]))
         tap = self.tap()
         if tap is not None and rows != sentences:
-            tap = _per_hypothesis(tap, steps)
+            tap = per_hypothesis(tap, steps)
         context = attend(query, memory.keys, memory.values, mask=mask, tap=tap, dropout=self._dropout())
         result: Tensor = self.output(self._join(context))
         return result.reshape(rows, steps, width)
@@ -82,17 +82,3 @@ class MultiHead(Attends):
 
     def _join(self, x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T D"]:
         return x.transpose(1, 2).flatten(2)
-
-
-def _per_hypothesis(tap: Tap, steps: int) -> Tap:
-    """Shows (B H n·T S) to the tap as (B·n H T S): one row per hypothesis, as everywhere else."""
-
-    def unfolded(what: str, tensor: Tensor, /) -> Tensor:
-        if what == "values":
-            return tap(what, tensor)
-        sentences, heads, _, keys = tensor.shape
-        seen = tensor.reshape(sentences, heads, -1, steps, keys).transpose(1, 2).flatten(0, 1)
-        kept = tap(what, seen)
-        return kept.reshape(sentences, -1, heads, steps, keys).transpose(1, 2).reshape(tensor.shape)
-
-    return unfolded

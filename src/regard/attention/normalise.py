@@ -19,4 +19,15 @@ def softmax(
     return weights.masked_fill(~mask, 0.0)
 
 
-NORMALISERS: dict[str, Normaliser] = {"softmax": softmax}
+def hard(scores: Float[Tensor, "*batch T S"], mask: Bool[Tensor, "..."] | None = None) -> Float[Tensor, "*batch T S"]:
+    """All weight on the best place, the first one among equals; a row that may look nowhere gets zeros.
+
+    Not for training: the place of a maximum does not move when the scores move a little, so its derivative is zero
+    wherever it exists, and nothing is learned through it. A model learns with softmax, and looks hard afterwards.
+    """
+    seen = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+    weights = torch.zeros_like(scores).scatter_(-1, seen.argmax(-1, keepdim=True), 1.0)
+    return weights if mask is None else weights.masked_fill(~mask, 0.0)
+
+
+NORMALISERS: dict[str, Normaliser] = {"soft": softmax, "hard": hard}

@@ -7,6 +7,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from regard.errors import ConfigError
+
 
 class Embedding(nn.Module):
     """E[token]·√D (Vaswani 2017, section 3.4). Entries start with variance 1/D, so that what comes out has variance 1
@@ -20,3 +22,21 @@ class Embedding(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch D"]:
         return F.embedding(tokens, self.weight) * self.scale
+
+
+def embeddings(tie: str, width: int, *, source: int, target: int, joint: bool) -> tuple[Embedding, Embedding]:
+    """Those of target and source: one matrix for both if tie is "all", which needs one vocabulary."""
+    if tie == "all" and not joint:
+        raise ConfigError(
+            "model.tie=all needs one vocabulary for both languages.",
+            found="a vocabulary each (tokenizer.joint=false)",
+            do="set model.tie=target, or tokenizer.joint=true",
+        )
+    if tie == "all" and source != target:
+        raise ConfigError(
+            'model.tie="all" shares one embedding matrix between source and target, which needs one vocabulary.',
+            found=f"{source} source tokens, {target} target tokens",
+            do="set model.tie=target, or tokenizer.joint=true",
+        )
+    shared = Embedding(target, width)
+    return shared, shared if tie == "all" else Embedding(source, width)

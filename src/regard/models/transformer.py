@@ -13,15 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import KeysValues, look_ahead_mask, padding_mask
 from regard.data.batches import Sentences
-from regard.errors import ConfigError
-from regard.layers import POSITIONS, Block, Dropout, Embedding, Shape
+from regard.layers import POSITIONS, Block, Dropout, Shape, embeddings, log_probabilities, output_layer
 from regard.sections import Section
 
 
@@ -79,18 +77,6 @@ class Transformer(nn.Module):
         self, config: TransformerConfig, *, source_vocabulary: int, target_vocabulary: int, joint: bool = True
     ) -> None:
         super().__init__()
-        if config.tie == "all" and not joint:
-            raise ConfigError(
-                "model.tie=all needs one vocabulary for both languages.",
-                found="a vocabulary each (tokenizer.joint=false)",
-                do="set model.tie=target, or tokenizer.joint=true",
-            )
-        if config.tie == "all" and source_vocabulary != target_vocabulary:
-            raise ConfigError(
-                'model.tie="all" shares one embedding matrix between source and target, which needs one vocabulary.',
-                found=f"{source_vocabulary} source tokens, {target_vocabulary} target tokens",
-                do="set model.tie=target, or tokenizer.joint=true",
-            )
         self.config = config
         shape = Shape(
             width=config.width,
@@ -102,9 +88,8 @@ class Transformer(nn.Module):
             attention_dropout=config.attention_dropout,
             activation_dropout=config.activation_dropout,
         )
-        self.target_embedding = Embedding(target_vocabulary, config.width)
-        self.source_embedding = (
-            self.target_embedding if config.tie == "all" else Embedding(source_vocabulary, config.width)
+        self.target_embedding, self.source_embedding = embeddings(
+            config.tie, config.width, source=source_vocabulary, target=target_vocabulary, joint=joint
         )
         self.positions = POSITIONS[config.positions](config.limit, config.width)
         self.dropout = Dropout(config.dropout)
@@ -114,11 +99,7 @@ class Transformer(nn.Module):
         )
         self.encoder_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
         self.decoder_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
-        self.output = nn.Linear(config.width, target_vocabulary, bias=False)
-        if config.tie == "none":
-            nn.init.normal_(self.output.weight, std=config.width**-0.5)
-        else:
-            self.output.weight = self.target_embedding.weight
+        self.output = output_layer(self.target_embedding, tied=config.tie != "none")
 
     def encode(self, source: Int[Tensor, "B S"], lengths: Int[Tensor, "B"]) -> Float[Tensor, "B S D"]:
         """Each source word in the light of all others."""
@@ -147,9 +128,7 @@ class Transformer(nn.Module):
     def step(self, tokens: Int[Tensor, "R"], state: State) -> tuple[Float[Tensor, "R V"], State]:
         """Log-probabilities of the word after `tokens`, for each hypothesis."""
         hidden, state = self._decode(tokens[:, None], state)
-        logits = self.output(hidden[:, -1])
-        precise = torch.promote_types(logits.dtype, torch.float32)  # never less than float32
-        return F.log_softmax(logits, dim=-1, dtype=precise), state
+        return log_probabilities(self.output, hidden[:, -1]), state
 
     def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:
         """The state in which hypothesis i continues what was hypothesis rows[i]. The hypotheses of one sentence stay

@@ -1,43 +1,36 @@
-"""One word at a time equals all words at once: the cache, the prefix, the reordering of hypotheses."""
+"""One word at a time equals all words at once: the cache, the prefix, the reordering of hypotheses, for every model."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
 from regard.data.batches import Sentences
-from regard.models.transformer import State, Transformer
 from tests.draws import DTYPES, assert_near, words
-from tests.models.small import TARGET_WORDS, sentences, small
+from tests.models.small import ATTENDING, CHOICES, TARGET_WORDS, chosen, ready, sentences
 
 B, T, V = 4, 6, TARGET_WORDS
 SOURCE, LENGTHS = sentences(7, 2, 6, 4)
 TARGET = words(B, T, below=V, seed=1)
 NOTHING = TARGET[:, :0]
 
-CHOICES = [
-    {"norm": "pre"},
-    {"norm": "post", "positions": "learned", "tie": "none"},
-    {"norm": "pre", "positions": "none", "tie": "all"},
-]
+every_model = pytest.mark.parametrize("name", CHOICES)
 
 
-def log_probs(model: Transformer, rows: list[tuple[int, list[int]]]) -> Tensor:
-    """Of the word after each (sentence, words so far), by full passes, a row at a time."""
-    results = []
-    for sentence, so_far in rows:
-        one = slice(sentence, sentence + 1)
-        hidden = model(SOURCE[one], LENGTHS[one], torch.tensor([so_far]))
-        results.append(model.output(hidden[0, -1]).log_softmax(-1))
-    return torch.stack(results)
+def log_probs(model: Any, rows: list[tuple[int, list[int]]]) -> Tensor:
+    """Of the word after each (sentence, words so far), by a full pass with a memory for each row."""
+    owners = torch.tensor([sentence for sentence, _ in rows])
+    hidden = model(SOURCE[owners], LENGTHS[owners], torch.tensor([so_far for _, so_far in rows]))
+    return model.output(hidden[:, -1]).log_softmax(-1)
 
 
 @pytest.fixture
-def logits() -> Callable[[Transformer], list[Tensor]]:
-    """Listens to a model's output layer: `step` rounds to float32, and here double precision is wanted."""
+def logits() -> Callable[[Any], list[Tensor]]:
+    """Listens to a model's output layer: `step` may round, and here double precision is wanted."""
 
-    def listen(model: Transformer) -> list[Tensor]:
+    def listen(model: Any) -> list[Tensor]:
         heard: list[Tensor] = []
         model.output.register_forward_hook(lambda _, __, result: heard.append(result))
         return heard
@@ -46,11 +39,11 @@ def logits() -> Callable[[Transformer], list[Tensor]]:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
+@every_model
 def test_every_cached_step_equals_the_full_pass(
-    choice: dict[str, str], dtype: torch.dtype, logits: Callable[[Transformer], list[Tensor]]
+    name: str, dtype: torch.dtype, logits: Callable[[Any], list[Tensor]]
 ) -> None:
-    model = small(dtype=dtype, **choice)
+    model = chosen(name, dtype=dtype)
     whole = model.output(model(SOURCE, LENGTHS, TARGET))
     heard = logits(model)
     state = model.start(Sentences(SOURCE, LENGTHS), NOTHING)
@@ -62,12 +55,12 @@ def test_every_cached_step_equals_the_full_pass(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
 @pytest.mark.parametrize("size", [1, 4])
+@every_model
 def test_a_prefix_read_at_once_equals_one_read_step_by_step(
-    size: int, choice: dict[str, str], dtype: torch.dtype, logits: Callable[[Transformer], list[Tensor]]
+    name: str, size: int, dtype: torch.dtype, logits: Callable[[Any], list[Tensor]]
 ) -> None:
-    model = small(dtype=dtype, **choice)
+    model = chosen(name, dtype=dtype)
     heard = logits(model)
     at_once, stepped = (
         model.start(Sentences(SOURCE, LENGTHS), TARGET[:, :size]),
@@ -83,8 +76,9 @@ def test_a_prefix_read_at_once_equals_one_read_step_by_step(
     assert at_once.length == stepped.length == T
 
 
-def test_log_probabilities_are_those_of_a_distribution() -> None:
-    model = small()
+@every_model
+def test_log_probabilities_are_those_of_a_distribution(name: str) -> None:
+    model = ready(name)
     found, _ = model.step(TARGET[:, 0], model.start(Sentences(SOURCE, LENGTHS), NOTHING))
     assert found.shape == (B, V)
     assert_near(found.exp().sum(-1), torch.ones(B))
@@ -105,9 +99,11 @@ REORDERINGS = {
 
 
 @pytest.mark.parametrize("case", REORDERINGS)
-def test_reordered_hypotheses_go_on_from_the_rows_they_were(case: str) -> None:
+@every_model
+@torch.inference_mode()
+def test_reordered_hypotheses_go_on_from_the_rows_they_were(name: str, case: str) -> None:
     each, rows = REORDERINGS[case]
-    model = small()
+    model = ready(name)
     histories = [(b, []) for b in range(B) for _ in range(each)]
     state = model.reorder(model.start(Sentences(SOURCE, LENGTHS), NOTHING), torch.arange(B).repeat_interleave(each))
     state = said(model, state, histories, seed=0)
@@ -120,8 +116,8 @@ def test_reordered_hypotheses_go_on_from_the_rows_they_were(case: str) -> None:
     said(model, state, histories, seed=3)
 
 
-def said(model: Transformer, state: State, histories: list[tuple[int, list[int]]], *, seed: int) -> State:
-    """Every hypothesis says one more word, each its own; all log-probabilities are compared with full passes."""
+def said(model: Any, state: Any, histories: list[tuple[int, list[int]]], *, seed: int) -> Any:
+    """Every hypothesis says one more word, each its own; all log-probabilities are compared with a full pass."""
     spoken = words(len(histories), below=V, seed=seed)
     for (_, history), word in zip(histories, spoken.tolist(), strict=True):
         history.append(word)
@@ -130,27 +126,31 @@ def said(model: Transformer, state: State, histories: list[tuple[int, list[int]]
     return state
 
 
-def test_a_prefix_can_be_reordered_too() -> None:
-    model = small()
+@every_model
+def test_a_prefix_can_be_reordered_too(name: str) -> None:
+    model = ready(name)
     state = model.reorder(model.start(Sentences(SOURCE, LENGTHS), TARGET[:, :3]), torch.tensor([1, 1, 3, 3]))
     histories = [(b, TARGET[b, :3].tolist()) for b in (1, 1, 3, 3)]
     said(model, state, histories, seed=4)
 
 
-def test_what_belongs_to_the_sentence_is_not_copied_for_its_hypotheses() -> None:
-    model = small()
+@pytest.mark.parametrize("name", ATTENDING)
+def test_what_belongs_to_the_sentence_is_not_copied_for_its_hypotheses(name: str) -> None:
+    model = ready(name)
     state = model.start(Sentences(SOURCE, LENGTHS), TARGET[:, :2])
     spread = model.reorder(state, torch.arange(B).repeat_interleave(5))
     assert spread.rows == 5 * B
-    assert spread.past is not None
-    assert spread.past[0].keys.shape[0] == 5 * B
-    for mine, original in zip(spread.memory, state.memory, strict=True):
-        assert mine.keys.data_ptr() == original.keys.data_ptr()
-        assert mine.keys.shape[0] == B
+    assert spread.memory is state.memory
+    _, stepped = model.step(words(5 * B, below=V, seed=5), spread)
+    assert stepped.memory is state.memory
+    left = model.reorder(stepped, torch.tensor([5, 6, 15, 16]))
+    assert left.memory.keys.shape[0] == left.memory.values.shape[0] == 2
+    assert left.memory.lengths.tolist() == LENGTHS[[1, 3]].tolist()
 
 
-def test_a_state_can_be_used_twice() -> None:
-    model = small()
+@every_model
+def test_a_state_can_be_used_twice(name: str) -> None:
+    model = ready(name)
     state = model.start(Sentences(SOURCE, LENGTHS), TARGET[:, :2])
     first, _ = model.step(TARGET[:, 2], state)
     model.step(TARGET[:, 3], state)
