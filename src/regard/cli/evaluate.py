@@ -3,9 +3,15 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from regard.cli import alignment_options as options
+
+if TYPE_CHECKING:
+    from regard.data.readers import ParallelText
+    from regard.tasks.translator import Translator
 
 
 def evaluate(
@@ -21,10 +27,26 @@ def evaluate(
     beam: Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy.")] = 5,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="All figures as one JSON object.")] = False,
+    alignments: Annotated[
+        str | None,
+        typer.Option(
+            help='Gold links of --data ("0-0 1-2 2-3p" a line); --data may be "source words ||| target words" a line.',
+            rich_help_panel=options.PANEL,
+            show_default=False,
+        ),
+    ] = None,
+    layer: options.Layer = None,
+    head: options.Head = None,
+    shift: options.Shift = None,
+    symmetrise: options.Symmetrise = "grow-diag",
+    reverse: options.ReverseModel = None,
+    val: options.Val = None,
+    val_alignments: options.ValGold = None,
+    base: options.Base = None,
 ) -> None:
-    """Score a model: BLEU and chrF with sacreBLEU's signature, exact matches, challenge sets."""
+    """Score a model: BLEU and chrF with sacreBLEU's signature, exact matches, challenge sets, word alignments."""
     from regard.bundle import load
-    from regard.data.readers import read_lines, read_pairs
+    from regard.data.readers import read_lines
     from regard.errors import ConfigError
     from regard.evaluation.challenges import evaluate_challenges, read_challenges
     from regard.evaluation.scores import paired_bootstrap
@@ -32,13 +54,17 @@ def evaluate(
     from regard.files import write_text
     from regard.tasks.translator import Search
 
+    asked = options.Options(layer, head, shift, symmetrise, reverse, val, val_alignments, base, truncate)
+    asked.check()
+    asked.check_gold(alignments, data)
     if not data and not challenges:
         raise ConfigError("There is nothing to evaluate on.", do="give --data pairs.tsv or --challenges sets.jsonl")
     translator, search = load(model), Search(beam=beam, truncate=truncate)
     figures: dict[str, Any] = {}
     if data:
-        text = read_pairs(data, langs=translator.langs if all(translator.langs) else None)
+        text, aligned = _aligned(translator, data, alignments, asked) if alignments else (_read(translator, data), {})
         translated, figures = translate_and_score(translator, text, search)
+        figures.update(aligned)
         if outputs:
             write_text(outputs, "".join(line + "\n" for line in translated))
         if baseline:
@@ -48,6 +74,28 @@ def evaluate(
     if challenges:
         figures["challenges"] = evaluate_challenges(translator, read_challenges(challenges), search)
     sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n" if as_json else _table(figures))
+
+
+def _read(translator: "Translator", data: list[str]) -> "ParallelText":
+    from regard.data.readers import read_pairs
+
+    return read_pairs(data, langs=options.langs_of(translator))
+
+
+def _aligned(
+    translator: "Translator", data: list[str], gold: str, asked: options.Options
+) -> "tuple[ParallelText, dict[str, Any]]":
+    """The pairs as text, and the figures of their alignment."""
+    from regard.data.readers import ParallelText
+    from regard.evaluation.alignment import read_gold, score_alignments
+    from regard.tasks.word_texts import read_word_pairs
+
+    pairs = read_word_pairs(data, langs=options.langs_of(translator))
+    known = read_gold(gold, pairs, base=asked.base)
+    links, choice = asked.align(translator, pairs)
+    text = ParallelText(tuple(pair.source.text for pair in pairs), tuple(pair.target.text for pair in pairs), ())
+    read = {"attention": choice.name, "head": choice.head, "shift": choice.shift, "symmetrised": asked.symmetrise}
+    return text, {"alignments": {**vars(score_alignments(links, known)), **read}}
 
 
 def _table(figures: dict[str, Any]) -> str:
@@ -63,6 +111,12 @@ def _table(figures: dict[str, Any]) -> str:
         lines.append(
             f"baseline BLEU {paired['bleu_a']:.2f}; difference {paired['difference']:+.2f} "
             f"[{paired['low']:+.2f}, {paired['high']:+.2f}], p = {paired['p_value']:.4f} (paired bootstrap)"
+        )
+    if linked := figures.get("alignments"):
+        lines.append(
+            f"AER {linked['aer']:.1%}   precision {linked['precision']:.1%}, recall {linked['recall']:.1%}; "
+            f"{linked['links']} links, {linked['sure']} sure and {linked['possible']} possible in the gold "
+            f"({linked['attention']}, head {linked['head']}, {linked['shift']}, {linked['symmetrised']})"
         )
     for name, score in figures.get("challenges", {}).items():
         lines.append(
