@@ -1,0 +1,85 @@
+"""Plots of a report, as SVG: readable in colour, without colour vision, and printed in grey."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from regard.insight.canvas import paint
+from regard.report.document import Number, Plot, clean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe & Ito (2008), "Color Universal Design", without its yellow, which is lost on white
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
+GREY = "#5a5a5a"
+
+
+def draw_plot(plot: Plot, path: Path) -> Path:
+    """Draw a plot into an .svg or .png."""
+    return paint(lambda: _figure(plot), path)
+
+
+def _figure(plot: Plot) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.8, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    KINDS[plot.kind](axes, plot)
+    axes.set_xlabel(clean(plot.x_title), color=GREY)
+    axes.set_ylabel(clean(plot.y_title), color=GREY)
+    axes.grid(axis="y", color="#e4e4e4", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if plot.series:
+        figure.legend(loc="outside upper left", ncols=min(len(plot.series), 4), frameon=False, fontsize=9)
+    return figure
+
+
+def _lines(axes: "Axes", plot: Plot) -> None:
+    places = _places(axes, plot)
+    for number, series in enumerate(plot.series):
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        axes.plot(places, _numbers(series.values), color=colour, marker=marker, markersize=5, label=clean(series.label))
+        if series.low is not None and series.high is not None:
+            axes.fill_between(
+                places, _numbers(series.low), _numbers(series.high), color=colour, alpha=0.13, linewidth=0
+            )
+
+
+def _bars(axes: "Axes", plot: Plot) -> None:
+    _places(axes, plot)
+    breadth = 0.8 / max(len(plot.series), 1)
+    for number, series in enumerate(plot.series):
+        places = np.arange(len(plot.x)) + (number - (len(plot.series) - 1) / 2) * breadth
+        colour, hatch = COLOURS[number % len(COLOURS)], HATCHES[number % len(HATCHES)]
+        values = _numbers(series.values)
+        bars = axes.bar(places, values, 0.9 * breadth, color=colour, hatch=hatch, label=clean(series.label))
+        for bar in bars:
+            bar.set(edgecolor="white", linewidth=0)
+        if series.low is not None and series.high is not None:
+            reach = np.maximum([values - _numbers(series.low), _numbers(series.high) - values], 0)
+            axes.errorbar(places, values, reach, fmt="none", color="#222222", linewidth=1)
+
+
+KINDS = {"lines": _lines, "bars": _bars}
+
+
+def _places(axes: "Axes", plot: Plot) -> Sequence[Number] | Float[np.ndarray, "places"]:
+    """Where each x is on the axis. Categories and bars stand side by side."""
+    numbers = [x for x in plot.x if not isinstance(x, str)]
+    if plot.kind == "lines" and len(numbers) == len(plot.x):
+        return numbers
+    axes.set_xticks(range(len(plot.x)), [clean(str(x)) for x in plot.x])
+    return np.arange(len(plot.x), dtype=float)
+
+
+def _numbers(values: Sequence[Number | None]) -> Float[np.ndarray, "places"]:
+    """The values with not-a-number where there is none: matplotlib leaves a gap."""
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
