@@ -9,7 +9,6 @@ import typer
 from regard.config import Tree
 
 if TYPE_CHECKING:
-    from regard.data.corpora import Corpus
     from regard.evaluation.challenges import Challenge
     from regard.insight import Trace
     from regard.tasks.translator import Translator
@@ -43,11 +42,12 @@ def demo(
     from regard.cli.train import run
     from regard.data.corpora import build
     from regard.evaluation.challenges import evaluate_challenges, read_challenges
+    from regard.lab.corpus import write_corpus
     from regard.tasks.translator import Search
     from regard.training import directory
 
     directory.claim(out / "model", resume=resume, overwrite=overwrite)
-    data = _write(build(seed), out / "data")
+    data = write_corpus(build(seed), out / "data")
     tree = {**SETTINGS, "seed": seed, "data": {**data, "langs": ["en", "zh"]}}
     run(tree, out / "model", resume=resume, overwrite=overwrite)
     translator = load(out / "model")
@@ -58,19 +58,6 @@ def demo(
     banks = [challenge for challenge in challenges if challenge.phenomenon == "bank"]
     _show(translator, sorted(banks, key=lambda c: "river" not in c.first.source)[:20], out)  # the river comes first
     sys.stdout.write(f'\nNow try:  regard translate {out / "model"} "The lion chased the zebra and ate it."\n')
-
-
-def _write(corpus: "Corpus", directory: Path) -> Tree:
-    """The corpus as ordinary files, so that everything after this is what anybody can do with theirs."""
-    from regard.evaluation.challenges import Challenge, write_challenges
-    from regard.files import write_text
-
-    directory.mkdir(parents=True, exist_ok=True)
-    for split, pairs in (("train", corpus.train), ("val", corpus.validation), ("test", corpus.test)):
-        write_text(directory / f"{split}.tsv", "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
-    contrasts = [contrast for pairs in corpus.challenges.values() for contrast in pairs]
-    write_challenges(directory / "challenges.jsonl", map(Challenge.of, contrasts))
-    return {split: [str(directory / f"{split}.tsv")] for split in ("train", "val", "test")}
 
 
 def _show(translator: "Translator", challenges: "list[Challenge]", out: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from regard import __version__
+from regard.cli.align import align
+from regard.cli.compare import compare
 from regard.cli.demo import demo
 from regard.cli.evaluate import evaluate
 from regard.cli.info import info
@@ -24,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, train, translate, evaluate, look, info):
+for command in (demo, train, translate, evaluate, align, compare, look, info):
     app.command()(command)
 
 

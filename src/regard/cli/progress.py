@@ -63,6 +63,19 @@ class Lines:
         return f"{losses}  {self._rate.tokens_per_second:,.0f} tokens/s  ETA {left}  {self.best}".rstrip()
 
 
+class Labelled(Lines):
+    """Lines of one run among several: each says whose it is, and they are fewer."""
+
+    every = 30.0
+
+    def __init__(self, label: str) -> None:
+        super().__init__()
+        self.label = label
+
+    def said(self, text: str) -> None:
+        super().said(f"{self.label}: {text}")
+
+
 class Bar(Lines):
     """The same on one line that moves."""
 
@@ -126,6 +139,11 @@ class _Rate:
 def watcher() -> Lines:
     """A bar if a person watches, lines if a file does."""
     return Bar() if sys.stderr.isatty() else Lines()
+
+
+def labelled(label: str) -> Lines:
+    """For runs that share a screen."""
+    return Labelled(label)
 
 
 def counted(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:

@@ -40,10 +40,10 @@ def train(
     files: dict[str, Any] = {"train": train, "val": val, "test": test}
     data: Tree = {split: [str(path) for path in paths] for split, paths in files.items() if paths}
     if langs:
-        data["langs"] = _languages(langs)
+        data["langs"] = languages(langs)
     asked = {"task": task, "model": _model(model), "data": data or None, "seed": seed}
     given: Tree = {key: value for key, value in asked.items() if value is not None}
-    guessed = {"data": {"langs": _suffixes(train)}} if _suffixes(train) else {}
+    guessed = {"data": {"langs": suffixes(train)}} if suffixes(train) else {}
     tree = merge(guessed, load_toml(config) if config else {}, given, parse_overrides(settings or ()))
     run(tree, out, resume=resume, overwrite=overwrite, dry_run=dry_run, minutes=minutes)
 
@@ -96,14 +96,15 @@ def _model(text: str | None) -> Tree | None:
     return {"name": name, **({"preset": preset} if preset else {})}
 
 
-def _languages(langs: str) -> list[str]:
+def languages(langs: str) -> list[str]:
+    """ "en-zh" as a pair."""
     pair = langs.split("-")
     if len(pair) != 2 or not all(pair):
         raise ConfigError(f"--langs {langs} cannot be read.", wanted="source-target, such as en-zh")
     return pair
 
 
-def _suffixes(train: list[str] | None) -> list[str] | None:
+def suffixes(train: list[str] | None) -> list[str] | None:
     """The languages that the suffixes of two files name: train.en and train.de.gz."""
     if not train or len(train) != 2:
         return None
