@@ -5,9 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
+JOEYNMT := .venv-joeynmt
+JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reverse soak clean
+.PHONY: help setup demo test check format bench bench-recurrent reverse soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -44,8 +46,18 @@ $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . -r bench/requirements.txt
 	@touch $@
 
-bench: $(BENCH_READY) ## measured comparisons with peers, in a venv of their own
+# JoeyNMT wants other versions than everybody else: a venv of its own, with exactly what is listed
+$(JOEYNMT_READY): constraints.txt bench/requirements-joeynmt.txt
+	$(PYTHON) -m venv $(JOEYNMT)
+	$(JOEYNMT)/bin/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
+	$(JOEYNMT)/bin/pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-joeynmt.txt
+	@touch $@
+
+bench: $(BENCH_READY) bench-recurrent ## measured comparisons with peers, in venvs of their own
 	$(BENCH)/bin/python bench/training.py
+
+bench-recurrent: $(BENCH_READY) $(JOEYNMT_READY)
+	$(BENCH)/bin/python bench/recurrent.py
 
 reverse: $(READY) ## learn to reverse 50,000 random strings (some minutes)
 	$(BIN)/python bench/reverse.py
@@ -54,4 +66,4 @@ soak: $(READY) ## long runs: training killed at many random moments and resumed
 	$(BIN)/python -m pytest -q -m soak
 
 clean: ## remove what make has made
-	rm -rf $(VENV) $(BENCH) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(JOEYNMT) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
