@@ -91,6 +91,7 @@ def _built_in(directory: Path) -> tuple[Tree, str, dict[str, Any]]:
     from regard.lab.compare import Links
     from regard.lab.corpus import write_corpus
 
+    _say("writing the built-in corpus …")
     files = write_corpus(build(), directory)
     links = {split: Links(str(directory / f"{split}.words"), str(directory / f"{split}.links")) for split in files}
     links.pop("train")

@@ -123,3 +123,8 @@ class Plan:
 def name(model: str) -> str:
     """ "luong:small" without its preset."""
     return model.partition(":")[0]
+
+
+def folder(model: str) -> str:
+    """Where the runs of a model are."""
+    return model.replace(":", "-")

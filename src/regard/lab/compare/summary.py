@@ -12,7 +12,7 @@ from regard.data.readers import read_lines, read_pairs
 from regard.evaluation.scores import pairwise
 from regard.insight import draw
 from regard.lab.compare.figures import OUTPUTS
-from regard.lab.compare.plan import TRIAL_SHARE, Plan, name
+from regard.lab.compare.plan import TRIAL_SHARE, Plan, folder, name
 from regard.report import Cell, Code, Column, Paragraph, Picture, Pictures, Plot, Report, Section, Series, Table
 
 Results = Mapping[str, Sequence[dict[str, Any]]]
@@ -140,7 +140,7 @@ def _lengths(plan: Plan, results: Results) -> Section:
 def _significance(plan: Plan, results: Results, out: Path) -> Section | None:
     if len(results) < 2:
         return None
-    systems = {name(m): read_lines(str(out / "runs" / name(m) / f"seed-{plan.seeds[0]}" / OUTPUTS)) for m in results}
+    systems = {name(m): read_lines(str(out / "runs" / folder(m) / f"seed-{plan.seeds[0]}" / OUTPUTS)) for m in results}
     references, language = _test(plan)
     rows: list[list[str | None]] = []
     found = {metric: pairwise(systems, references, language=language, metric=metric) for metric in ("bleu", "chrf")}
@@ -202,7 +202,7 @@ def _alignments(plan: Plan, results: Results, out: Path) -> Section | None:
 
 
 def _picture(plan: Plan, model: str, figures: dict[str, Any], out: Path) -> Picture:
-    run = out / "runs" / name(model) / f"seed-{plan.seeds[0]}"
+    run = out / "runs" / folder(model) / f"seed-{plan.seeds[0]}"
     translator = bundle.load(run)
     trace = translator.attention(plan.sentence or _typical(plan)).by_words()
     head = figures["head"]
@@ -270,7 +270,7 @@ def _recipes(plan: Plan, trials: Mapping[str, list[Trial]]) -> Section | None:
         best = max(tried, key=lambda trial: trial.score)
         for trial in tried:
             settings = ", ".join(f"{s}.{k}={v:g}" for s, pairs in trial.recipe.items() for k, v in pairs.items())
-            mark = "chosen" if trial is best else ""
+            mark = "chosen" if trial is best else "" if trial.updates else "failed"
             rows.append([name(model), settings, trial.updates, trial.seconds / 60, trial.score, mark])
     columns = [
         Column("model"), Column("recipe"), Column("updates", ",d"), Column("minutes", ".1f"),

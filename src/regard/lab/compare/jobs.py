@@ -1,0 +1,128 @@
+"""The runs of a contest, each in a fresh process: its memory is measured there, and nothing is carried over."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import active_children, get_context
+from pathlib import Path
+from types import FrameType
+
+from regard import bundle
+from regard.config import Tree
+from regard.errors import LimitError, RegardError
+from regard.files import write_text
+from regard.lab.compare.figures import FIGURES, measure
+from regard.lab.compare.plan import Budget, Plan
+from regard.training import directory
+from regard.training.run import Watcher, prepare, train
+from regard.training.settings import resolve
+
+FAILED = "failed.txt"
+"""Why a trial came to nothing: its recipe is then not chosen."""
+
+Watch = Callable[[str], Watcher]
+"""From the name of a run to who watches it; a function that another process can import."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: where, with which settings, how long, and whether it is scored on the test set."""
+
+    out: Path
+    tree: Tree
+    budget: Budget
+    plan: Plan
+    final: bool
+
+    @property
+    def label(self) -> str:
+        return f"{self.out.parent.name}/{self.out.name}"
+
+    @property
+    def done(self) -> bool:
+        ends = (FIGURES,) if self.final else (bundle.CARD, FAILED)
+        return any((self.out / name).exists() for name in ends)
+
+
+def work(job: Job, watch: Watch) -> bool:
+    """One run from wherever it is to its end; False if it was asked to stop before."""
+    saved = directory.claim(job.out, resume=True, overwrite=False)
+    config = resolve(directory.agree(job.out, saved, {}) if saved else job.tree)
+    resumed = saved is not None
+    run = prepare(config, job.out, watch(job.label), minutes=None if resumed else job.budget.minutes, resume=resumed)
+    try:
+        outcome = train(run, asked=job.tree, resume=resumed)
+    except LimitError as error:
+        if job.final:
+            raise
+        write_text(job.out / FAILED, f"{error}\n")
+        return True
+    if outcome.finished and job.final:
+        measure(job.out, job.plan, memory=_peak())
+    return outcome.finished
+
+
+def run_all(jobs: Iterable[Job], at_once: int, watch: Watch, say: Callable[[str], None]) -> None:
+    """Those that are not done yet, some at once. Ctrl-C, SIGTERM or an error leave them all resumable."""
+    left = [job for job in jobs if not job.done]
+    if not left:
+        return
+    with (
+        _stopping_children(),
+        ProcessPoolExecutor(at_once, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool,
+    ):
+        futures = {pool.submit(work, job, watch): job for job in left}
+        try:
+            for number, future in enumerate(as_completed(futures), start=1):
+                if not future.result():
+                    raise KeyboardInterrupt
+                say(f"{futures[future].label} is done ({number} of {len(left)})")
+        except KeyboardInterrupt:  # the runs were told by the terminal too, and save what they have
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+        except Exception as error:
+            _stop_children()
+            pool.shutdown(wait=True, cancel_futures=True)
+            if isinstance(error, RegardError):
+                raise
+            raise RegardError(
+                "A run has ended before its time.", found=repr(error)[:300], do="call it again: what is done is kept"
+            ) from error
+
+
+def _stop_children() -> None:
+    """Asks every run to save and leave."""
+    for child in active_children():
+        child.terminate()
+
+
+@contextmanager
+def _stopping_children() -> Iterator[None]:
+    """SIGTERM reaches this process alone: inside the `with` it is passed on to the runs, then counts as Ctrl-C."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        _stop_children()
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _peak() -> int:
+    """Most memory that this process has held, in bytes."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return held if sys.platform == "darwin" else 1024 * held
