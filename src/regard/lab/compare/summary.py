@@ -9,6 +9,7 @@ from typing import Any
 from regard import bundle
 from regard.config import Tree
 from regard.data.readers import read_lines, read_pairs
+from regard.errors import LimitError
 from regard.evaluation.scores import pairwise
 from regard.insight import draw
 from regard.lab.compare.figures import OUTPUTS
@@ -197,14 +198,20 @@ def _alignments(plan: Plan, results: Results, out: Path) -> Section | None:
             Column("read from (first seed)"),
         ]
         blocks.append(Table(columns, rows, notes=["The head is chosen on the validation set, with its gold links."]))
-    blocks.append(Pictures([_picture(plan, model, figures[0], out) for model, figures in attending.items()]))
-    return Section("Where they look", blocks)
+    drawn = [_picture(plan, model, figures[0], out) for model, figures in attending.items()]
+    if pictures := [picture for picture in drawn if picture is not None]:
+        blocks.append(Pictures(pictures))
+    return Section("Where they look", blocks) if blocks else None
 
 
-def _picture(plan: Plan, model: str, figures: dict[str, Any], out: Path) -> Picture:
+def _picture(plan: Plan, model: str, figures: dict[str, Any], out: Path) -> Picture | None:
+    """How one model aligns the sentence with its own translation; nothing if it does not come to an end with it."""
     run = out / "runs" / folder(model) / f"seed-{plan.seeds[0]}"
     translator = bundle.load(run)
-    trace = translator.attention(plan.sentence or _typical(plan)).by_words()
+    try:
+        trace = translator.attention(plan.sentence or _typical(plan)).by_words()
+    except LimitError:
+        return None
     head = figures["head"]
     path = draw(trace, name=head["name"], head=head["head"], path=run / "alignment.svg")
     text = trace.rows["prediction"].text
