@@ -69,3 +69,11 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def leaves(tree: Tree, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    """Every value of a tree with the way to it."""
+    found = []
+    for key, value in tree.items():
+        found += leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
+    return found

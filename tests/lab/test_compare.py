@@ -13,7 +13,7 @@ from tests.runs import write_reversals
 
 SETTINGS = (
     "tokenizer.kind=word", "tokenizer.size=50", "batch.tokens=200", "model.limit=40",
-    "training.validate_every=10", "training.log_every=2", "model.width=32",
+    "training.validate_every=10", "training.log_every=2"
 )  # fmt: skip
 Run = Callable[..., tuple[int, str, str]]
 
@@ -55,7 +55,7 @@ class Tags(HTMLParser):
 @pytest.mark.slow
 def test_a_comparison_trains_once_reports_and_goes_on(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    call = [*given(tmp_path), "--out", out, "--updates", 20, *SETTINGS]
+    call = [*given(tmp_path), "--out", out, "--updates", 20, "--parameters", 30_000, *SETTINGS]
     code, text, said = run(*call, "--models", "rnn,bahdanau", "--trials", 2)
     assert code == 0, said
     data = json.loads((out / "report.json").read_text(encoding="utf-8"))
@@ -89,7 +89,14 @@ def test_a_comparison_trains_once_reports_and_goes_on(run: Run, tmp_path: Path) 
     code, _, said = run(*call, "--models", "rnn,bahdanau", "--trials", 1)
     assert code == 1
     assert "other settings" in said
-    assert "trials=2" in said
+    assert "trials=2, now 1" in said
+    test = tmp_path / "test.tsv"
+    before = test.read_bytes()
+    test.write_bytes(before + b"a b\tb a\n")
+    code, _, said = run(*call, "--models", "rnn,bahdanau", "--trials", 2)
+    assert code == 1
+    assert "data has changed" in said
+    test.write_bytes(before)
 
 
 def test_what_is_missing_or_wrong_is_said_before_anything_is_trained(run: Run, tmp_path: Path) -> None:
@@ -101,6 +108,8 @@ def test_what_is_missing_or_wrong_is_said_before_anything_is_trained(run: Run, t
         "is not in the paper": [
             *call, "--updates", 5, "--models", "luong", "models.luong.score=location", "models.luong.window=local-p",
         ],
+        "none to train on": ["compare", "--test", tmp_path / "test.tsv", "--out", tmp_path / "out", "--updates", 5],
+        "contradicts the budget": [*call, "--updates", 5, "training.updates=9"],
         "whole numbers": [*call, "--updates", 5, "--seeds", "one"],
     }  # fmt: skip
     for told, words in wrong.items():

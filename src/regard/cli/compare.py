@@ -1,5 +1,6 @@
 """regard compare"""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -23,7 +24,9 @@ def compare(
     val: Annotated[list[str] | None, typer.Option(help="Validation data: recipes are chosen on it.")] = None,
     test: Annotated[list[str] | None, typer.Option(help="Test data: finished models are scored on it.")] = None,
     langs: Annotated[str, typer.Option(help="Languages, such as en-zh.")] = "",
-    models: Annotated[str, typer.Option(help="Models, each with a preset if wanted (luong:small).")] = LINEAGE,
+    models: Annotated[
+        str, typer.Option(help="Models, with a preset (luong:small) or a name (dot=luong,general=luong) if wanted.")
+    ] = LINEAGE,
     minutes: Annotated[float | None, typer.Option(help="Budget of each model: minutes,")] = None,
     updates: Annotated[int | None, typer.Option(help="or updates,")] = None,
     tokens: Annotated[int | None, typer.Option(help="or target tokens.")] = None,
@@ -39,9 +42,10 @@ def compare(
     val_alignments: Annotated[
         list[str] | None, typer.Option(help="The same of the validation set: heads are chosen on it.")
     ] = None,
-    base: Annotated[int, typer.Option(help="Gold words count from 0 or from 1.")] = 0,
+    base: Annotated[int | None, typer.Option(help="What gold calls the first word: 0 or 1.")] = None,
     sentence: Annotated[str | None, typer.Option(help="Draw how each model aligns this one.")] = None,
     jobs: Annotated[int, typer.Option(help="Runs at a time; they share the cores.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of report.md.")] = False,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     settings: Annotated[
         list[str] | None,
@@ -49,25 +53,28 @@ def compare(
     ] = None,
 ) -> None:
     """Train several models on the same data with the same budget, and report which is better at what."""
-    from regard.cli.progress import labelled
-    from regard.lab.compare import Budget, Links, Plan
+    from regard.cli.progress import Labelled
+    from regard.lab.compare import Budget, GoldFiles, Plan
     from regard.lab.compare import compare as contest
 
     budget = Budget(minutes, updates, tokens)
-    if base not in (0, 1) or jobs < 1:
+    if base not in (None, 0, 1) or jobs < 1:
         raise ConfigError("--base is 0 or 1, --jobs at least 1.", found=f"--base {base} --jobs {jobs}")
     tree = merge(load_toml(config) if config else {}, parse_overrides(settings or ()))
     own = tree.pop("models", {})
-    gold = {"test": alignments, "val": val_alignments}
-    links = {split: Links(*_two(given), base=cast(Any, base)) for split, given in gold.items() if given}
-    if train:
-        given = {"train": train, "val": val, "test": test}
-        if missing := [split for split, files in given.items() if not files]:
+    given = {"train": train, "val": val, "test": test}
+    data = merge(tree.get("data", {}), {split: files for split, files in given.items() if files})
+    links = {"test": alignments, "val": val_alignments}
+    gold = {split: GoldFiles(*_two(files), base=cast(Any, base)) for split, files in links.items() if files}
+    if data.get("train"):
+        if missing := [split for split in given if not data.get(split)]:
             raise ConfigError(f"A comparison needs {' and '.join(missing)} data.", do=f"add --{missing[0]}")
-        pair = languages(langs) if langs else suffixes(train)
-        data: Tree = {**given, **({"langs": pair} if pair else {})}
+        if pair := languages(langs) if langs else data.get("langs") or suffixes(train):
+            data["langs"] = pair
+    elif data or challenges or gold:
+        raise ConfigError("There is data to score on, but none to train on.", do="add --train, or leave all data out")
     else:
-        data, challenges, links = _built_in(out / "data")
+        data, challenges, gold = _built_in(out)
     plan = Plan(
         models=tuple(part.strip() for part in models.split(",") if part.strip()),
         settings=merge(tree, {"task": "translation", "data": data}),
@@ -77,25 +84,31 @@ def compare(
         trials=trials,
         parameters=parameters,
         challenges=challenges,
-        links=links,
-        sentence=sentence,
+        gold=gold,
+        sentence=sentence or None,
     )
-    page = contest(plan, out, jobs=jobs, watch=labelled, say=_say)
-    sys.stdout.write((page.parent / "report.md").read_text(encoding="utf-8"))
+    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    page = contest(plan, out, jobs=jobs, watch=Labelled, say=_say, command=command)
+    written = page.parent / ("report.json" if as_json else "report.md")
+    sys.stdout.write(written.read_text(encoding="utf-8"))
     sys.stderr.write(f"report: {page}\n")
 
 
-def _built_in(directory: Path) -> tuple[Tree, str, dict[str, Any]]:
+def _built_in(out: Path) -> tuple[Tree, str, dict[str, Any]]:
     """The built-in corpus as files, its challenge sets and its gold links."""
     from regard.data.corpora import build
-    from regard.lab.compare import Links
+    from regard.lab.compare import GoldFiles, claim
     from regard.lab.corpus import write_corpus
 
+    claim(out)
     _say("writing the built-in corpus …")
+    directory = out / "data"
     files = write_corpus(build(), directory)
-    links = {split: Links(str(directory / f"{split}.words"), str(directory / f"{split}.links")) for split in files}
-    links.pop("train")
-    return {**files, "langs": ["en", "zh"]}, str(directory / "challenges.jsonl"), links
+    gold = {
+        split: GoldFiles(str(directory / f"{split}.words"), str(directory / f"{split}.links"), base=0)
+        for split in ("val", "test")
+    }
+    return {**files, "langs": ["en", "zh"]}, str(directory / "challenges.jsonl"), gold
 
 
 def _two(given: list[str]) -> tuple[str, str]:

@@ -141,11 +141,6 @@ def watcher() -> Lines:
     return Bar() if sys.stderr.isatty() else Lines()
 
 
-def labelled(label: str) -> Lines:
-    """For runs that share a screen."""
-    return Labelled(label)
-
-
 def counted(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
     """Passes the items on; on a terminal, with a bar that appears when it takes more than a moment."""
     if not sys.stderr.isatty():

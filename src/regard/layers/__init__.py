@@ -1,6 +1,6 @@
 """The parts that models are made of."""
 
-from regard.layers.alignment import Align, Memory, fold
+from regard.layers.alignment import Align, Memory, fold, sentences_left
 from regard.layers.block import Block, Residual, Shape
 from regard.layers.dropout import Dropout, dropout
 from regard.layers.embedding import Embedding, embeddings
@@ -30,5 +30,6 @@ __all__ = [
     "fold",
     "log_probabilities",
     "output_layer",
+    "sentences_left",
     "sinusoids",
 ]

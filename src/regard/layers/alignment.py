@@ -7,7 +7,13 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
-from regard.attention import NORMALISERS, Attends, Normaliser, attend, both, padding_mask, per_hypothesis
+from regard.attention import NORMALISERS, Attends, Normaliser, attend, both, padding_mask, per_hypothesis, softmax
+
+
+def sentences_left(rows: Int[Tensor, "N"], *, of: int, sentences: int) -> Int[Tensor, "M"] | None:
+    """Which sentences still have hypotheses when `rows` go on out of `of`, in their order; None if all, as before."""
+    kept = torch.unique_consecutive(rows // (of // sentences))
+    return None if kept.tolist() == list(range(sentences)) else kept
 
 
 @dataclass(frozen=True)
@@ -21,9 +27,8 @@ class Memory:
 
     def keep(self, rows: Int[Tensor, "N"], *, of: int) -> "Memory":
         """The memory of those sentences that still have hypotheses, when `rows` go on out of `of`."""
-        sentences = len(self.lengths)
-        kept = torch.unique_consecutive(rows // (of // sentences))
-        if kept.tolist() == list(range(sentences)):
+        kept = sentences_left(rows, of=of, sentences=len(self.lengths))
+        if kept is None:
             return self
         return Memory(self.keys[kept], self.values[kept], self.lengths[kept], self.mask[kept])
 
@@ -68,8 +73,12 @@ class Align(Attends):
         return context.reshape(rows, steps, -1)
 
     def _normaliser(self, focus: Tensor | None) -> Normaliser:
-        plain = NORMALISERS["soft" if self.training else self.normalise]
-        return plain if focus is None else lambda scores, mask: plain(scores, mask) * focus
+        """softmax(scores) · focus; hard attention takes the best place of just that."""
+        if focus is None:
+            return NORMALISERS["soft" if self.training else self.normalise]
+        if self.training or self.normalise == "soft":
+            return lambda scores, mask: softmax(scores, mask) * focus
+        return lambda scores, mask: NORMALISERS[self.normalise](softmax(scores, mask) * focus, mask)
 
 
 def fold(x: Shaped[Tensor, "R T *rest"], memory: Memory) -> Shaped[Tensor, "B N *rest"]:

@@ -12,8 +12,8 @@ word the decoder, in its state *before* that word, looks for the annotations tha
 
 Differs from the paper: the appendix prints s(i-1) in the readout where section 3.1, eq. 4, has s(i); we take s(i), as
 it has seen c(i). W_a, U_a and the maxout have no bias, as printed; gates and s(0) have one, which the paper leaves out
-of its equations for brevity. Dropout on embeddings, annotations and readout. Weights start orthogonal (state to state)
-or Glorot-uniform.
+of its equations for brevity. Embeddings are multiplied by √m. Dropout on embeddings, annotations and readout. Weights
+start orthogonal (state to state) or Glorot-uniform.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from regard.sections import Section
 
 
 class BahdanauConfig(Section):
-    """Sizes and choices; the defaults are the paper's RNNsearch."""
+    """Sizes and choices; the preset `paper` is RNNsearch."""
 
     width: int = Field(1000, gt=0, description="n: of the decoder's state, and of each direction of the encoder")
     embedding: int = Field(0, ge=0, description="m; 0: the width")
@@ -52,7 +52,10 @@ PRESETS: dict[str, dict[str, object]] = {
 
 
 class Update(nn.Module):
-    """f: s(i) = (1 − z) ∘ s(i-1) + z ∘ s̃, gated by what was said, what was looked at and the state before."""
+    """f: s(i) = (1 − z) ∘ s(i-1) + z ∘ s̃, gated by what was said, what was looked at and the state before:
+
+    z = σ(W_z E y + U_z s + C_z c)    r = σ(W_r E y + U_r s + C_r c)    s̃ = tanh(W E y + U [r ∘ s] + C c)
+    """
 
     def __init__(self, *, embedding: int, context: int, width: int) -> None:
         super().__init__()

@@ -9,10 +9,12 @@ LSTMs on both sides; several scores; and windows, so that a long source is not l
     local-p   around p(t) = S · σ(v_p · tanh(W_p h(t))), predicted; the weights are multiplied by a Gaussian around it
 
 The attentional vector h̃(t) = tanh(W_c [c(t); h(t)]) speaks, and, with input feeding, is read beside the next word, so
-that the decoder knows where it has looked.
+that the decoder knows where it has looked (eq. 5; section 3.3).
 
 Differs from the paper: `directions=2` (not in the paper) gives each direction half of the width; dropout also falls on
-the embeddings and on h̃(t) before the output; p(t) counts places from 0.
+the embeddings and on h̃(t) before the output; embeddings are multiplied by √D; weights start orthogonal or
+Glorot-uniform; the memory of a source that was read backwards is put in order again, so that windows move forwards;
+p(t) counts places from 0. A local-m window beyond the end of the source shows nothing: its context is zero.
 """
 
 from dataclasses import dataclass

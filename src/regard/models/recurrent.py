@@ -11,8 +11,10 @@ attention removed.
 `context="start"` is Sutskever's: c is only where the decoder begins; `reverse` reads the source from its end, as there.
 
 Differs from the papers: where Cho has a maxout before the output, there is a tanh layer (of the embedding's width, so
-that the output can share its matrix); dropout on embeddings, between layers and before the output; `directions=2` gives
-each direction half of the width.
+that the output can share its matrix), in Sutskever's form too; c is h(T) itself, without a layer of its own, and enters
+the decoder's gates as part of the input, not under the reset gate; embeddings are multiplied by √m; dropout on
+embeddings, between layers and before the output; weights start orthogonal or Glorot-uniform; `directions=2` gives each
+direction half of the width.
 """
 
 from dataclasses import dataclass
@@ -30,7 +32,7 @@ from regard.sections import Section
 
 
 class RecurrentConfig(Section):
-    """Sizes and choices; the defaults are Cho's model in its second form (Bahdanau 2015, "RNNencdec")."""
+    """Sizes and choices; the presets `cho` and `sutskever` are the papers' (Cho's in the sizes of Bahdanau 2015)."""
 
     width: int = Field(1000, gt=0, description="of the state")
     embedding: int = Field(0, ge=0, description="0: the width of the state")

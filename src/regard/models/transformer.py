@@ -12,14 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import torch
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import KeysValues, look_ahead_mask, padding_mask
 from regard.data.batches import Sentences
-from regard.layers import POSITIONS, Block, Dropout, Shape, embeddings, log_probabilities, output_layer
+from regard.layers import POSITIONS, Block, Dropout, Shape, embeddings, log_probabilities, output_layer, sentences_left
 from regard.sections import Section
 
 
@@ -133,9 +132,8 @@ class Transformer(nn.Module):
     def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:
         """The state in which hypothesis i continues what was hypothesis rows[i]. The hypotheses of one sentence stay
         together, each sentence keeps equally many; a sentence may be gone."""
-        sentences = state.memory_mask.shape[0]
-        kept = torch.unique_consecutive(rows // (state.rows // sentences))
-        if kept.tolist() != list(range(sentences)):
+        kept = sentences_left(rows, of=state.rows, sentences=state.memory_mask.shape[0])
+        if kept is not None:
             memory = tuple(KeysValues(m.keys[kept], m.values[kept]) for m in state.memory)
             state = replace(state, memory=memory, memory_mask=state.memory_mask[kept])
         past = state.past and tuple(KeysValues(p.keys[rows], p.values[rows]) for p in state.past)

@@ -114,7 +114,9 @@ class Translator:
             with torch.inference_mode(), capture(self.model) as recording:
                 self.model(batch.source, batch.source_lengths, batch.target[:, :-1])
         except NothingRecordedError:
-            raise ConfigError("This model has no attention: there is nothing to see.", do="look at another") from None
+            raise ConfigError(
+                "This model has no attention: there is nothing to see.", do="take one that attends, such as bahdanau"
+            ) from None
         weights = {name: recording.joined(name)[0].float().cpu().numpy() for name in recording.names}
         rows = {
             "source": token_row(source, self.tokenizers.source, self.langs[0], end=True),

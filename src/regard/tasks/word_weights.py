@@ -126,7 +126,9 @@ def _captured(translator: Translator, pairs: Sequence[_Encoded]) -> dict[str, Fl
         with capture(translator.model) as recording:
             translator.model(batch.source, batch.source_lengths, batch.target[:, :-1])
     except NothingRecordedError:
-        raise ConfigError("This model has no attention: there is nothing to see.", do="look at another") from None
+        raise ConfigError(
+            "This model has no attention: there is nothing to see.", do="take one that attends, such as bahdanau"
+        ) from None
     names = [name for name in recording.names if name.startswith("decoder.") and not name.endswith(".self")]
     return {name: recording.joined(name).float().cpu().numpy() for name in names}
 

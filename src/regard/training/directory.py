@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from regard import bundle
-from regard.config import Tree, merge
+from regard.config import Tree, leaves, merge
 from regard.errors import BundleError, ConfigError
 from regard.files import write_text
 from regard.training import checkpoint, tracking
@@ -51,7 +51,7 @@ def agree(out: Path, saved: Tree, given: Tree) -> Tree:
     """The settings a resumed run goes by: the saved ones. What is given must not contradict what was asked for then."""
     asked = bundle.read_json(out / RUN).get("asked", {})
     moved: Tree = {}
-    for path, value in _leaves(given):
+    for path, value in leaves(given):
         before = _leaf(asked, path) if _leaf(asked, path) is not None else _leaf(saved, path)
         if path in MOVABLE:
             moved = merge(moved, {path[0]: {path[1]: value}})
@@ -97,13 +97,6 @@ def _refuse_foreign(out: Path) -> None:
         raise BundleError(
             f"{out} holds files that regard did not write.", found=", ".join(theirs), do="choose another --out"
         )
-
-
-def _leaves(tree: Tree, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
-    found = []
-    for key, value in tree.items():
-        found += _leaves(value, (*path, key)) if isinstance(value, dict) else [((*path, key), value)]
-    return found
 
 
 def _leaf(tree: Any, path: tuple[str, ...]) -> Any:

@@ -2,159 +2,181 @@
 
 import json
 import os
-import shlex
-import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard import bundle
-from regard.config import Tree, merge
-from regard.errors import BundleError
+from regard import bundle, catalogue
+from regard.config import Tree, leaves, merge
+from regard.errors import BundleError, LimitError
 from regard.files import write_text
+from regard.lab.compare import material
 from regard.lab.compare.figures import FIGURES
-from regard.lab.compare.jobs import Job, Watch, run_all
-from regard.lab.compare.plan import TRIAL_SHARE, Budget, Plan, folder, name
+from regard.lab.compare.jobs import FAILED, Job, Watchers, run_all
+from regard.lab.compare.plan import TRIAL_SHARE, Budget, Entry, Plan
 from regard.lab.compare.sizes import WIDTHS, count, fit
 from regard.lab.compare.summary import Trial, summary
 from regard.report import write
-from regard.training.run import prepare
 from regard.training.settings import resolve
+from regard.training.tracking import Metrics
 
 KEPT = "compare.json"
-MAY_CHANGE = {"models", "seeds", "sentence"}
+MAY_CHANGE = {("models",), ("seeds",), ("sentence",)}
 """What a later call may ask otherwise: models and seeds that are finished stay as they are."""
 
 
-def compare(plan: Plan, out: Path, *, jobs: int, watch: Watch, say: Callable[[str], None]) -> Path:
+@dataclass(frozen=True)
+class Contest:
+    """A plan, where it is carried out, how many runs at a time, and what was found out at the beginning."""
+
+    plan: Plan
+    out: Path
+    jobs: int
+    sizes: dict[str, Tree]
+    tokens_per_update: float
+
+    def trials(self, entry: Entry) -> list[Job]:
+        """A short run for each recipe, none if there is nothing to choose."""
+        recipes = self.plan.recipes(entry)
+        budget = self.plan.budget.part(TRIAL_SHARE)
+        runs = [self._job(entry, f"trial-{i}", recipe, budget) for i, recipe in enumerate(recipes, start=1)]
+        return runs if len(runs) > 1 else []
+
+    def finals(self, entry: Entry, recipe: Tree) -> list[Job]:
+        """A long run for each seed, with the chosen recipe."""
+        return [self._job(entry, f"seed-{seed}", recipe, self.plan.budget, seed) for seed in self.plan.seeds]
+
+    def _job(self, entry: Entry, run: str, recipe: Tree, budget: Budget, seed: int | None = None) -> Job:
+        """The test set is not among the data of a run: only the finished model meets it, in `measure`."""
+        tree = self.plan.tree(entry, recipe, seed=self.plan.seeds[0] if seed is None else seed)
+        data = {key: value for key, value in tree["data"].items() if key != "test"}
+        training: Tree = {"threads": max(1, _cores() // self.jobs), **tree.get("training", {})}
+        if budget.tokens is not None:
+            budget = Budget(updates=max(1, round(budget.tokens / self.tokens_per_update)))
+        if budget.updates is not None:
+            training["updates"] = budget.updates
+        settings = merge(tree, {"model": self.sizes[entry.name], "training": training})
+        return Job(
+            self.out / "runs" / entry.name / run, {**settings, "data": data}, budget, self.plan, seed is not None
+        )
+
+
+def compare(
+    plan: Plan, out: Path, *, jobs: int, watch: Watchers, say: Callable[[str], None], command: str = ""
+) -> Path:
     """Trains what is not trained yet, scores it, and writes the report; gives the path of its page."""
-    sized = _sized(plan, out, say)
-    threads = max(1, _cores() // jobs)
-    trials = {model: _trials(plan, model, sized, out, threads) for model in plan.models}
-    if plan.trials > 1:
-        run_all((job for tried in trials.values() for job in tried), jobs, watch, say)
-    finals, recipes = [], {}
-    for model in plan.models:
-        recipes[model] = _judged(plan, model, trials[model])
-        best = max(recipes[model], key=lambda trial: trial.score)
-        for seed in plan.seeds:
-            tree = _tree(plan, model, best.recipe, sized, threads, seed)
-            finals.append(Job(out / "runs" / folder(model) / f"seed-{seed}", tree, plan.budget, plan, final=True))
-    run_all(finals, jobs, watch, say)
+    contest = _begin(plan, out, jobs, say)
+    trials = {entry.name: contest.trials(entry) for entry in plan.entries}
+    tried = [job for runs in trials.values() for job in runs]
+    say(
+        f"{len(tried)} trials and {len(plan.models) * len(plan.seeds)} long runs ({plan.budget} each), {jobs} at a time"
+    )
+    run_all(tried, jobs, watch, say)
+    judged = {entry.name: _judged(plan.recipes(entry), trials[entry.name]) for entry in plan.entries}
+    finals = {entry.name: contest.finals(entry, _best(judged[entry.name])) for entry in plan.entries}
+    run_all([job for runs in finals.values() for job in runs], jobs, watch, say)
     results = {
-        model: [bundle.read_json(out / "runs" / folder(model) / f"seed-{seed}" / FIGURES) for seed in plan.seeds]
-        for model in plan.models
+        name: [bundle.read_json(job.out / FIGURES) for job in runs if not (job.out / FAILED).exists()]
+        for name, runs in finals.items()
     }
-    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    return write(summary(plan, recipes, results, out, command=command), out)
+    return write(summary(plan, judged, results, out, jobs=jobs, command=command), out)
 
 
-def _sized(plan: Plan, out: Path, say: Callable[[str], None]) -> dict[str, Any]:
-    """What was found out at the beginning and is kept: each model's widths and, for a budget of tokens, the updates."""
-    before = _kept(plan, out)
-    if before is not None and all(model in before["sizes"] for model in plan.models):
-        return before
-    say("reading the data …")
-    reference = plan.tree(plan.models[-1], {}, seed=plan.seeds[0])
-    run = prepare(resolve(reference), out, _Nobody())
-    vocabulary = run.task.tokenizers.model_sizes()
-    wanted = before["parameters"] if before else plan.parameters or count(reference, vocabulary)
-    sizes = before["sizes"] if before else {}
-    for model in plan.models:
-        if model not in sizes:
-            tree = plan.tree(model, {}, seed=plan.seeds[0])
-            fitted = fit(tree, wanted, vocabulary)["model"]
-            sizes[model] = {key: fitted[key] for key in WIDTHS if key in fitted}
-    kept = {
-        "plan": plan.record(),
-        "parameters": wanted,
-        "sizes": sizes,
-        "tokens_per_update": _tokens_per_update(run.task),
-    }
+def claim(out: Path) -> None:
+    """Makes the directory ours before anything is written into it; refuses one that holds other things."""
+    if (out / KEPT).exists():
+        return
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BundleError(f"{out} is not empty.", do="choose another --out; a comparison goes on in its own")
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / KEPT, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
-    return kept
+    write_text(out / KEPT, "{}\n")
 
 
-def _kept(plan: Plan, out: Path) -> dict[str, Any] | None:
-    if not (out / KEPT).exists():
-        if out.exists() and any(path.name != "data" for path in out.iterdir()):
-            raise BundleError(f"{out} is not empty.", do="choose another --out; a comparison goes on in its own")
-        return None
-    kept = bundle.read_json(out / KEPT)
+def _begin(plan: Plan, out: Path, jobs: int, say: Callable[[str], None]) -> Contest:
+    """Everything is read and checked, and the widths of each model found; what is found is kept."""
+    for entry in plan.entries:
+        resolve(plan.tree(entry, {}, seed=plan.seeds[0]))  # faults of settings before anything is written
+    kept = bundle.read_json(out / KEPT) if (out / KEPT).exists() else {}
+    _agree(plan, kept, out)
+    say("reading the data …")
+    data = material.check(plan)
+    if kept and kept["data"] != data:
+        raise BundleError(
+            f"The data has changed since the comparison in {out} began.",
+            found=", ".join(what for what in data if kept["data"].get(what) != data[what]),
+            do="put the old data back, or choose another --out",
+        )
+    claim(out)
+    sizes = kept.get("sizes", {})
+    if new := [entry for entry in plan.entries if entry.name not in sizes]:
+        task = _task(plan)
+        vocabulary = task.tokenizers.model_sizes()
+        last = plan.tree(plan.entries[-1], {}, seed=plan.seeds[0])
+        wanted = kept.get("parameters") or plan.parameters or count(last, vocabulary)
+        sizes |= {entry.name: _widths(plan, entry, wanted, vocabulary) for entry in new}
+        speed = sum(task.size(task.batch(step)) for step in range(100)) / 100
+        record = plan.record()
+        record["own"] = {**kept.get("plan", {}).get("own", {}), **record["own"]}
+        kept = {"plan": record, "data": data, "parameters": wanted, "sizes": sizes, "tokens_per_update": speed}
+        write_text(out / KEPT, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
+    return Contest(plan, out, jobs, sizes, kept["tokens_per_update"])
+
+
+def _agree(plan: Plan, kept: dict[str, Any], out: Path) -> None:
+    """A comparison goes on as it began; models and seeds may join."""
+    if not kept:
+        if out.exists():
+            claim(out)
+        return
     then, now = kept["plan"], json.loads(json.dumps(plan.record()))
-    for model in set(now["own"]) - set(map(name, kept["sizes"])):
-        del now["own"][model]  # a model that joins brings its own settings
-    then["own"] = {model: own for model, own in then["own"].items() if model in map(name, plan.models)}
-    other = [key for key, value in now.items() if key not in MAY_CHANGE and then.get(key) != value]
-    if other:
+    now["own"] = {name: own for name, own in now["own"].items() if name in kept["sizes"]}
+    then["own"] = {name: own for name, own in then["own"].items() if name in plan.names}
+    before, after = dict(leaves(then)), dict(leaves(now))
+    keys = [key for key in sorted(before.keys() | after.keys()) if key not in MAY_CHANGE]
+    if other := [key for key in keys if before.get(key) != after.get(key)]:
         raise BundleError(
             f"{out} holds a comparison with other settings.",
-            found=", ".join(f"{key}={then.get(key)}" for key in other),
+            found=", ".join(f"{'.'.join(key)}={before.get(key)}, now {after.get(key)}" for key in other),
             do="ask for the same to go on with it (models and seeds may be added), or choose another --out",
         )
-    return kept
 
 
-def _tokens_per_update(task: Any, sample: int = 100) -> float:
-    return float(sum(task.size(task.batch(step)) for step in range(sample)) / sample)
+def _task(plan: Plan) -> Any:
+    """The data as a run sees it."""
+    config = resolve(plan.tree(plan.entries[-1], {}, seed=plan.seeds[0]))
+    return catalogue.find(catalogue.task_entry(config.task).task)(config.settings, model=config.model, seed=config.seed)
 
 
-def _trials(plan: Plan, model: str, sized: dict[str, Any], out: Path, threads: int) -> list[Job]:
-    budget = _in_updates(plan.budget.part(TRIAL_SHARE), sized)
-    return [
-        Job(
-            out / "runs" / folder(model) / f"trial-{number}",
-            _tree(plan, model, recipe, sized, threads, plan.seeds[0], budget),
-            budget,
-            plan,
-            final=False,
-        )
-        for number, recipe in enumerate(plan.recipes(model), start=1)
-    ]
+def _widths(plan: Plan, entry: Entry, wanted: int, vocabulary: dict[str, Any]) -> Tree:
+    """The widths at which a model has as many parameters as wanted; none where a width was asked for."""
+    tree = plan.tree(entry, {}, seed=plan.seeds[0])
+    if "width" in tree["model"]:
+        return {}
+    fitted = fit(tree, wanted, vocabulary)["model"]
+    return {key: fitted[key] for key in WIDTHS if key in fitted}
 
 
-def _tree(
-    plan: Plan, model: str, recipe: Tree, sized: dict[str, Any], threads: int, seed: int, budget: Budget | None = None
-) -> Tree:
-    """The settings of a run. The test set is not among its data: only the finished model meets it, in `measure`."""
-    budget = budget or _in_updates(plan.budget, sized)
-    updates = {} if budget.updates is None else {"updates": budget.updates}
-    tree = plan.tree(model, recipe, seed=seed)
-    data = {key: value for key, value in tree["data"].items() if key != "test"}
-    common: Tree = {"training": {"threads": threads, **updates}}
-    return {**merge(common, tree, {"model": sized["sizes"][model]}), "data": data}
+def _judged(recipes: list[Tree], jobs: list[Job]) -> list[Trial]:
+    """What each trial scored on the validation set."""
+    trials = []
+    for recipe, job in zip(recipes, jobs, strict=False):
+        if (job.out / FAILED).exists():
+            trials.append(Trial(recipe))
+            continue
+        card, records = bundle.read_card(job.out), Metrics(job.out).records()
+        loss = min(record["loss"] for record in records if record["kind"] == "validation")
+        trials.append(Trial(recipe, card["scores"]["val"]["bleu"], loss, card["updates"], card["train_seconds"]))
+    return trials or [Trial(recipes[0])]
 
 
-def _in_updates(budget: Budget, sized: dict[str, Any]) -> Budget:
-    """A budget of tokens as one of updates."""
-    if budget.tokens is None:
-        return budget
-    return Budget(updates=max(1, round(budget.tokens / sized["tokens_per_update"])))
-
-
-def _judged(plan: Plan, model: str, jobs: list[Job]) -> list[Trial]:
-    """What each trial scored on the validation set; if nothing was tried, the first recipe counts as chosen."""
-    recipes = plan.recipes(model)
-    if plan.trials <= 1:
-        return [Trial(recipes[0], 0.0, 0, 0.0)]
-    judged = []
-    for recipe, job in zip(recipes, jobs, strict=True):
-        card = bundle.read_card(job.out) or {"updates": 0, "train_seconds": 0.0}
-        score = card["scores"]["val"]["bleu"] if "scores" in card else 0.0
-        judged.append(Trial(recipe, score, card["updates"], card["train_seconds"]))
-    return judged
+def _best(trials: list[Trial]) -> Tree:
+    """The recipe of the best trial."""
+    if len(trials) > 1 and all(trial.failed for trial in trials):
+        raise LimitError("Every recipe has diverged.", do="lower the rates with training.learning_rate=5e-4")
+    return max(trials, key=Trial.rank).recipe
 
 
 def _cores() -> int:
     """As many as this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class _Nobody:
-    """Watches nothing."""
-
-    def started(self, facts: dict[str, Any]) -> None: ...
-    def stepped(self, step: Any, seconds: float) -> None: ...
-    def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None: ...
-    def said(self, text: str) -> None: ...

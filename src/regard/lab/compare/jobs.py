@@ -4,9 +4,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import FrameType
@@ -22,9 +23,9 @@ from regard.training.run import Watcher, prepare, train
 from regard.training.settings import resolve
 
 FAILED = "failed.txt"
-"""Why a trial came to nothing: its recipe is then not chosen."""
+"""Why a run came to nothing: it has diverged, and would do so again."""
 
-Watch = Callable[[str], Watcher]
+Watchers = Callable[[str], Watcher]
 """From the name of a run to who watches it; a function that another process can import."""
 
 
@@ -44,29 +45,29 @@ class Job:
 
     @property
     def done(self) -> bool:
-        ends = (FIGURES,) if self.final else (bundle.CARD, FAILED)
-        return any((self.out / name).exists() for name in ends)
+        return any((self.out / name).exists() for name in (FIGURES if self.final else bundle.CARD, FAILED))
 
 
-def work(job: Job, watch: Watch) -> bool:
+def work(job: Job, watch: Watchers) -> bool:
     """One run from wherever it is to its end; False if it was asked to stop before."""
     saved = directory.claim(job.out, resume=True, overwrite=False)
     config = resolve(directory.agree(job.out, saved, {}) if saved else job.tree)
     resumed = saved is not None
     run = prepare(config, job.out, watch(job.label), minutes=None if resumed else job.budget.minutes, resume=resumed)
+    trained = (job.out / bundle.CARD).exists()
     try:
         outcome = train(run, asked=job.tree, resume=resumed)
     except LimitError as error:
-        if job.final:
+        if isinstance(error.__cause__, OSError):  # the disk, not the model
             raise
         write_text(job.out / FAILED, f"{error}\n")
         return True
     if outcome.finished and job.final:
-        measure(job.out, job.plan, memory=_peak())
+        measure(job.out, job.plan, memory=None if trained else _peak())
     return outcome.finished
 
 
-def run_all(jobs: Iterable[Job], at_once: int, watch: Watch, say: Callable[[str], None]) -> None:
+def run_all(jobs: Iterable[Job], at_once: int, watch: Watchers, say: Callable[[str], None]) -> None:
     """Those that are not done yet, some at once. Ctrl-C, SIGTERM or an error leave them all resumable."""
     left = [job for job in jobs if not job.done]
     if not left:
@@ -75,18 +76,23 @@ def run_all(jobs: Iterable[Job], at_once: int, watch: Watch, say: Callable[[str]
         _stopping_children(),
         ProcessPoolExecutor(at_once, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool,
     ):
-        futures = {pool.submit(work, job, watch): job for job in left}
+        waiting = iter(left)
+        running = {pool.submit(work, job, watch): job for job in islice(waiting, at_once)}
+        done = 0
         try:
-            for number, future in enumerate(as_completed(futures), start=1):
-                if not future.result():
-                    raise KeyboardInterrupt
-                say(f"{futures[future].label} is done ({number} of {len(left)})")
+            while running:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    job = running.pop(future)
+                    if not future.result():
+                        raise KeyboardInterrupt
+                    done += 1
+                    say(f"{job.label} is done ({done} of {len(left)})")
+                    # one by one: what the pool has taken it cannot give back when all shall stop
+                    running |= {pool.submit(work, other, watch): other for other in islice(waiting, 1)}
         except KeyboardInterrupt:  # the runs were told by the terminal too, and save what they have
-            pool.shutdown(wait=True, cancel_futures=True)
             raise
         except Exception as error:
             _stop_children()
-            pool.shutdown(wait=True, cancel_futures=True)
             if isinstance(error, RegardError):
                 raise
             raise RegardError(
@@ -118,11 +124,11 @@ def _stopping_children() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _peak() -> int:
+def _peak() -> int | None:
     """Most memory that this process has held, in bytes."""
     try:
         import resource
     except ImportError:  # not on Windows
-        return 0
+        return None
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return held if sys.platform == "darwin" else 1024 * held

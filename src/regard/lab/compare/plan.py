@@ -53,19 +53,34 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Links:
-    """Gold word alignments of one split: the words, the links, and whether words count from 0 or 1."""
+class GoldFiles:
+    """Gold word alignments of one split: the words, the links, and what the first word is called (None: see
+    `read_gold`)."""
 
     words: str
-    gold: str
-    base: Base = 0
+    links: str
+    base: Base | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One who is compared. "luong", "luong:small", or with a name of its own "dot=luong:small"."""
+
+    name: str
+    model: Tree
+
+    @classmethod
+    def of(cls, text: str) -> "Entry":
+        own, _, rest = text.rpartition("=")
+        kind, _, preset = rest.partition(":")
+        return cls(own or rest.replace(":", "-"), {"name": kind, **({"preset": preset} if preset else {})})
 
 
 @dataclass(frozen=True)
 class Plan:
     """Everything that a comparison depends on; kept in its directory, so that it is not continued as another one.
 
-    `settings` are common to all models, `own` belongs to the model of that name; both win over recipes, so that what
+    `settings` are common to all models, `own` belongs to the entry of that name; both win over recipes, so that what
     was asked for is not tried away.
     """
 
@@ -77,39 +92,54 @@ class Plan:
     trials: int = 3
     parameters: int | None = None
     challenges: str | None = None
-    links: Mapping[str, Links] = field(default_factory=dict)
+    gold: Mapping[str, GoldFiles] = field(default_factory=dict)
     sentence: str | None = None
 
     def __post_init__(self) -> None:
-        names = [name(model) for model in self.models]
-        if len(set(names)) != len(names) or not names:
-            raise ConfigError("Each model can be compared once.", found=", ".join(self.models), wanted="different ones")
+        if len(set(self.names)) != len(self.names) or not self.names:
+            raise ConfigError(
+                "Each model can be compared once under one name.",
+                found=", ".join(self.models) or "none",
+                wanted="different names, such as dot=luong,general=luong",
+            )
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
-            raise ConfigError("The seeds must be different.", found=", ".join(map(str, self.seeds)))
+            raise ConfigError(
+                "The seeds must be different.", found=", ".join(map(str, self.seeds)), wanted="such as 1,2,3"
+            )
         if not 0 <= self.trials <= len(RECIPES):
             raise ConfigError(
                 "There are not so many recipes to try.", found=str(self.trials), wanted=f"0 to {len(RECIPES)} trials"
             )
-        if unknown := set(self.own) - set(names):
+        if unknown := set(self.own) - set(self.names):
             raise ConfigError(
                 f"There are settings for {', '.join(sorted(unknown))}, which is not compared.",
-                found=f"models {', '.join(names)}",
+                found=f"models {', '.join(self.names)}",
                 do="name it in --models, or leave its settings out",
             )
+        if "updates" in self.settings.get("training", {}):
+            raise ConfigError(
+                "training.updates contradicts the budget.", do=f"leave it out: {self.budget} are asked for"
+            )
 
-    def tree(self, model: str, recipe: Tree, *, seed: int) -> Tree:
+    @property
+    def entries(self) -> list[Entry]:
+        return [Entry.of(model) for model in self.models]
+
+    @property
+    def names(self) -> list[str]:
+        return [entry.name for entry in self.entries]
+
+    def tree(self, entry: Entry, recipe: Tree, *, seed: int) -> Tree:
         """The settings of one run: the recipe, what is common, what is the model's own."""
-        kind, _, preset = model.partition(":")
-        named: Tree = {"name": kind, **({"preset": preset} if preset else {})}
-        own: Tree = {"model": dict(self.own.get(kind, {}))}
-        return merge(recipe, self.settings, own, {"model": named, "seed": seed})
+        own: Tree = {"model": dict(self.own.get(entry.name, {}))}
+        return merge(recipe, self.settings, own, {"model": entry.model, "seed": seed})
 
-    def recipes(self, model: str) -> list[Tree]:
+    def recipes(self, entry: Entry) -> list[Tree]:
         """The different recipes of a model's trials: what is fixed by the settings is not varied."""
         trees: list[Tree] = []
         found = []
         for recipe in RECIPES[: max(1, self.trials)]:
-            tree = self.tree(model, recipe, seed=self.seeds[0])
+            tree = self.tree(entry, recipe, seed=self.seeds[0])
             if tree not in trees:
                 trees.append(tree)
                 found.append(recipe)
@@ -118,13 +148,3 @@ class Plan:
     def record(self) -> dict[str, Any]:
         """As it is kept."""
         return asdict(self)
-
-
-def name(model: str) -> str:
-    """ "luong:small" without its preset."""
-    return model.partition(":")[0]
-
-
-def folder(model: str) -> str:
-    """Where the runs of a model are."""
-    return model.replace(":", "-")

@@ -1,5 +1,6 @@
 """The result of a comparison as a report: who is better, at which lengths, at what price, and where each one looks."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,48 +9,75 @@ from typing import Any
 
 from regard import bundle
 from regard.config import Tree
-from regard.data.readers import read_lines, read_pairs
 from regard.errors import LimitError
 from regard.evaluation.scores import pairwise
 from regard.insight import draw
+from regard.lab.compare import material
 from regard.lab.compare.figures import OUTPUTS
-from regard.lab.compare.plan import TRIAL_SHARE, Plan, folder, name
+from regard.lab.compare.plan import TRIAL_SHARE, Plan
 from regard.report import Cell, Code, Column, Paragraph, Picture, Pictures, Plot, Report, Section, Series, Table
 
 Results = Mapping[str, Sequence[dict[str, Any]]]
-"""By model, the figures of each seed."""
+"""By name, the figures of each seed that came to an end."""
 SHORT, LONG = "11–20", "41+"
+ENOUGH = 10
+"""Sentences that a length must have to be spoken of in a sentence."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A recipe and what it scored on the validation set."""
+    """A recipe and what it scored on the validation set; one that has diverged has made no updates."""
 
     recipe: Tree
-    score: float
-    updates: int
-    seconds: float
+    score: float = 0.0
+    loss: float = 0.0
+    updates: int = 0
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        return self.updates == 0
+
+    def rank(self) -> tuple[bool, float, float]:
+        """High is good: by BLEU, and by loss where BLEU does not tell them apart yet."""
+        return not self.failed, self.score, -self.loss
 
 
-def summary(plan: Plan, trials: Mapping[str, list[Trial]], results: Results, out: Path, *, command: str) -> Report:
+def summary(
+    plan: Plan, trials: Mapping[str, list[Trial]], results: Results, out: Path, *, jobs: int, command: str
+) -> Report:
     """All sections that the data allows."""
+    finished = {name: figures for name, figures in results.items() if figures}
+    if not finished:
+        raise LimitError("Every model has diverged.", do="lower the rates with training.learning_rate=5e-4")
     sections = [
-        _scores(plan, results),
-        _lengths(plan, results),
-        _significance(plan, results, out),
-        _challenges(results),
-        _alignments(plan, results, out),
-        _curves(results),
-        _price(results),
-        _recipes(plan, trials),
-        _how(plan, results, command),
+        _scores(plan, finished),
+        _lengths(plan, finished),
+        _significance(plan, finished, out),
+        _challenges(finished),
+        _alignments(plan, finished, out),
+        _curves(finished),
+        _price(finished, jobs),
+        _recipes(trials),
+        _how(plan, command),
     ]
-    data = {"plan": plan.record(), "trials": {m: [asdict(t) for t in tried] for m, tried in trials.items()}}
+    lost = [
+        f"{name} ({len(plan.seeds) - len(f)} of {len(plan.seeds)} runs)"
+        for name, f in results.items()
+        if len(f) < len(plan.seeds)
+    ]
+    diverged = f" Diverged and not counted: {', '.join(lost)}." if lost else ""
+    equal = f"Same data and tokenizer, equal size, {plan.budget} each, {_seeds(plan)}."
     return Report(
-        title=" · ".join(map(name, plan.models)),
-        intro=f"Same data, same tokenizer, equal size, {plan.budget} each, {_seeds(plan)}. {_verdict(results)}",
+        title=" · ".join(plan.names),
+        intro=f"{equal} {_verdict(finished)}{diverged}",
         sections=[section for section in sections if section is not None],
-        data={**data, "results": results, "command": command},
+        data={
+            "plan": plan.record(),
+            "trials": {name: [asdict(trial) for trial in tried] for name, tried in trials.items()},
+            "results": results,
+            "command": command,
+        },
     )
 
 
@@ -60,18 +88,18 @@ def _seeds(plan: Plan) -> str:
 def _verdict(results: Results) -> str:
     """The result in two sentences."""
     ranked = sorted(results, key=lambda model: -_mean(results[model], "bleu"))
-    order = " > ".join(f"{name(model)} {_mean(results[model], 'bleu'):.1f}" for model in ranked)
+    order = ", ".join(f"{model} {_mean(results[model], 'bleu'):.1f}" for model in ranked)
     ratios = {model: ratio for model in results if (ratio := long_to_short(results[model])) is not None}
-    held = ", ".join(f"{name(model)} {ratio:.0%}" for model, ratio in ratios.items())
+    held = ", ".join(f"{model} {ratio:.0%}" for model, ratio in ratios.items())
     kept = f" Of its BLEU on {SHORT} words each keeps on {LONG} words: {held}." if held else ""
     return f"BLEU on the test set: {order}.{kept}"
 
 
 def long_to_short(figures: Sequence[dict[str, Any]]) -> float | None:
-    """BLEU on 41+ words as a share of BLEU on 11–20, the mean over seeds; None where there are no such sentences."""
+    """BLEU on 41+ words as a share of BLEU on 11–20, the mean over seeds; None where there are too few."""
     ratios: list[float] = []
     for one in figures:
-        by_label = {bucket["label"]: bucket["bleu"] for bucket in one["lengths"]}
+        by_label = {bucket["label"]: bucket["bleu"] for bucket in one["lengths"] if bucket["sentences"] >= ENOUGH}
         if by_label.get(LONG) is None or not by_label.get(SHORT):
             return None
         ratios.append(by_label[LONG] / by_label[SHORT])
@@ -91,7 +119,7 @@ def _scores(plan: Plan, results: Results) -> Section:
     ]
     rows = [
         [
-            name(model),
+            model,
             _spread(figures, "bleu"),
             _interval(figures[0], "bleu"),
             _spread(figures, "chrf"),
@@ -121,8 +149,8 @@ def _lengths(plan: Plan, results: Results) -> Section:
         if len(figures) > 1:
             low = [None if None in values else min(values) for values in buckets]
             high = [None if None in values else max(values) for values in buckets]
-        series.append(Series(name(model), means, low, high))
-        rows.append([name(model), *means, long_to_short(figures)])
+        series.append(Series(model, means, low, high))
+        rows.append([model, *means, long_to_short(figures)])
     band = "lowest and highest seed" if len(plan.seeds) > 1 else "95 % interval"
     columns = [Column("model"), *(Column(label, ".1f", best="max") for label in labels)]
     return Section(
@@ -141,8 +169,10 @@ def _lengths(plan: Plan, results: Results) -> Section:
 def _significance(plan: Plan, results: Results, out: Path) -> Section | None:
     if len(results) < 2:
         return None
-    systems = {name(m): read_lines(str(out / "runs" / folder(m) / f"seed-{plan.seeds[0]}" / OUTPUTS)) for m in results}
-    references, language = _test(plan)
+    systems = {
+        model: _outputs(out / "runs" / model / f"seed-{figures[0]['seed']}") for model, figures in results.items()
+    }
+    references, language = material.read_text(plan, "test").targets, material.languages(plan)[1]
     rows: list[list[str | None]] = []
     found = {metric: pairwise(systems, references, language=language, metric=metric) for metric in ("bleu", "chrf")}
     names = list(systems)
@@ -152,7 +182,8 @@ def _significance(plan: Plan, results: Results, out: Path) -> Section | None:
             for d in (found[metric][a, b] for metric in ("bleu", "chrf"))
         ]
         rows.append([f"{b} − {a}", *cells])
-    note = f"Paired bootstrap (Koehn 2004), 1,000 samples, seed {plan.seeds[0]} of each model; 95 % intervals."
+    note = "Paired bootstrap (Koehn 2004), 1,000 samples, the first seed of each model; 95 % intervals; p is "
+    note += "not corrected for the number of pairs."
     return Section(
         "Are the differences real?", [Table([Column("pair"), Column("BLEU"), Column("chrF")], rows, notes=[note])]
     )
@@ -162,7 +193,7 @@ def _challenges(results: Results) -> Section | None:
     phenomena = list(next(iter(results.values()))[0]["challenges"])
     if not phenomena:
         return None
-    columns = [Column("pairs exactly right"), *(Column(name(model), ".0%") for model in results)]
+    columns = [Column("pairs exactly right"), *(Column(model, ".0%") for model in results)]
     rows = [
         [phenomenon, *(mean(one["challenges"][phenomenon]["exact"] for one in figures) for figures in results.values())]
         for phenomenon in phenomena
@@ -184,7 +215,7 @@ def _alignments(plan: Plan, results: Results, out: Path) -> Section | None:
     if all("alignment" in figures[0] for figures in attending.values()):
         rows = [
             [
-                name(model),
+                model,
                 *(mean(one["alignment"][key] for one in figures) for key in ("aer", "precision", "recall")),
                 _head(figures[0]["head"]),
             ]
@@ -197,7 +228,8 @@ def _alignments(plan: Plan, results: Results, out: Path) -> Section | None:
             Column("recall", ".3f"),
             Column("read from (first seed)"),
         ]
-        blocks.append(Table(columns, rows, notes=["The head is chosen on the validation set, with its gold links."]))
+        how = "its gold links" if "val" in plan.gold else "the agreement of its readings"
+        blocks.append(Table(columns, rows, notes=[f"The head is chosen on the validation set, by {how}."]))
     drawn = [_picture(plan, model, figures[0], out) for model, figures in attending.items()]
     if pictures := [picture for picture in drawn if picture is not None]:
         blocks.append(Pictures(pictures))
@@ -206,22 +238,22 @@ def _alignments(plan: Plan, results: Results, out: Path) -> Section | None:
 
 def _picture(plan: Plan, model: str, figures: dict[str, Any], out: Path) -> Picture | None:
     """How one model aligns the sentence with its own translation; nothing if it does not come to an end with it."""
-    run = out / "runs" / folder(model) / f"seed-{plan.seeds[0]}"
+    run = out / "runs" / model / f"seed-{figures['seed']}"
     translator = bundle.load(run)
     try:
-        trace = translator.attention(plan.sentence or _typical(plan)).by_words()
+        trace = translator.attention(plan.sentence or _typical(plan))
     except LimitError:
         return None
     head = figures["head"]
+    trace = (trace.shifted() if head["shift"] == "reads" else trace).by_words()
     path = draw(trace, name=head["name"], head=head["head"], path=run / "alignment.svg")
     text = trace.rows["prediction"].text
-    return Picture(path, f"alignment matrix of {name(model)}: {text}", f"{name(model)}: {_head(head)}")
+    return Picture(path, f"alignment matrix of {model}: {text}", f"{model}: {_head(head)}")
 
 
 def _typical(plan: Plan) -> str:
-    """The first sentence of the test set that is neither short nor long."""
-    test = read_pairs(plan.settings["data"]["test"])
-    return min(test.sources, key=lambda source: abs(len(source.split()) - 11))
+    """A sentence of the test set that is neither short nor long."""
+    return min(material.read_text(plan, "test").sources, key=lambda source: abs(len(source.split()) - 11))
 
 
 def _curves(results: Results) -> Section | None:
@@ -230,7 +262,7 @@ def _curves(results: Results) -> Section | None:
         return None
     shares = [i / 10 for i in range(1, 11)]
     series = [
-        Series(name(model), [_at(figures[0]["curve"], share) for share in shares]) for model, figures in results.items()
+        Series(model, [_at(figures[0]["curve"], share) for share in shares]) for model, figures in results.items()
     ]
     plot = Plot("lines", shares, series, "share of its updates", "BLEU on val (greedy)")
     return Section("While they learned", [plot])
@@ -242,7 +274,7 @@ def _at(curve: list[dict[str, Any]], share: float) -> float | None:
     return known[-1] if known else None
 
 
-def _price(results: Results) -> Section:
+def _price(results: Results, jobs: int) -> Section:
     columns = [
         Column("model"),
         Column("parameters", ",d"),
@@ -255,30 +287,33 @@ def _price(results: Results) -> Section:
     ]
     rows = [
         [
-            name(model),
+            model,
             figures[0]["parameters"],
             _mean(figures, "updates"),
             _mean(figures, "train_seconds") / 60,
-            _mean(figures, "train_tokens_per_second"),
+            _mean(figures, "train_tokens_per_second") if _known(figures, "train_tokens_per_second") else None,
             _mean(figures, "sentences_per_second"),
             _mean(figures, "tokens_per_second"),
-            max(one["peak_memory_bytes"] for one in figures) / 1e6,
+            max(one["peak_memory_bytes"] for one in figures) / 1e6 if _known(figures, "peak_memory_bytes") else None,
         ]
         for model, figures in results.items()
     ]
-    return Section("Size and speed", [Table(columns, rows, notes=["Translation as for the scores: beam 5, batched."])])
+    first = next(iter(results.values()))[0]
+    at_once = f"{jobs} runs at a time" if jobs > 1 else "one run at a time"
+    notes = [f"{at_once}, {first['threads']} thread(s) each; translation with beam {first['beam']}, in batches."]
+    return Section("Size and speed", [Table(columns, rows, notes=notes)])
 
 
-def _recipes(plan: Plan, trials: Mapping[str, list[Trial]]) -> Section | None:
-    if plan.trials <= 1:
+def _recipes(trials: Mapping[str, list[Trial]]) -> Section | None:
+    if not any(len(tried) > 1 for tried in trials.values()):
         return None
     rows: list[list[str | float]] = []
     for model, tried in trials.items():
-        best = max(tried, key=lambda trial: trial.score)
+        best = max(tried, key=Trial.rank)
         for trial in tried:
             settings = ", ".join(f"{s}.{k}={v:g}" for s, pairs in trial.recipe.items() for k, v in pairs.items())
-            mark = "chosen" if trial is best else "" if trial.updates else "failed"
-            rows.append([name(model), settings, trial.updates, trial.seconds / 60, trial.score, mark])
+            mark = "chosen" if trial is best else "diverged" if trial.failed else ""
+            rows.append([model, settings, trial.updates, trial.seconds / 60, trial.score, mark])
     columns = [
         Column("model"), Column("recipe"), Column("updates", ",d"), Column("minutes", ".1f"),
         Column("BLEU on val", ".2f"), Column(""),
@@ -287,18 +322,20 @@ def _recipes(plan: Plan, trials: Mapping[str, list[Trial]]) -> Section | None:
     return Section("Recipes that were tried", [Paragraph(text), Table(columns, rows)])
 
 
-def _how(plan: Plan, results: Results, command: str) -> Section:
+def _how(plan: Plan, command: str) -> Section:
     files = plan.settings["data"]
     lines = [f"{split}: {', '.join(files[split])}" for split in ("train", "val", "test")]
     versions = ", ".join(f"{package} {version}" for package, version in bundle.versions().items())
     return Section("How to repeat it", [Code(command), Code("\n".join([*lines, versions]))])
 
 
-def _test(plan: Plan) -> tuple[list[str], str]:
-    data = plan.settings["data"]
-    langs = tuple(data.get("langs", ("", "")))
-    test = read_pairs(data["test"], langs=langs if all(langs) else None)
-    return list(test.targets), langs[1]
+def _outputs(run: Path) -> list[str]:
+    outputs: list[str] = json.loads((run / OUTPUTS).read_text(encoding="utf-8"))
+    return outputs
+
+
+def _known(figures: Sequence[dict[str, Any]], key: str) -> bool:
+    return all(one[key] is not None for one in figures)
 
 
 def _head(head: dict[str, Any]) -> str:

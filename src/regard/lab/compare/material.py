@@ -1,0 +1,48 @@
+"""What all models meet: the texts, the challenge sets, the gold links. Read and checked before anything is trained."""
+
+from pathlib import Path
+from typing import Any
+
+from regard.data.readers import ParallelText, read_pairs
+from regard.evaluation.alignment import Gold, read_gold
+from regard.evaluation.challenges import Challenge, read_challenges
+from regard.lab.compare.plan import Plan
+from regard.tasks.word_texts import WordPair, read_word_pairs
+
+
+def read_text(plan: Plan, split: str) -> ParallelText:
+    """The pairs of a split, read as training reads them."""
+    data = plan.settings["data"]
+    langs = tuple(data.get("langs", ("", "")))
+    return read_pairs(
+        data[split], langs=(langs[0], langs[1]) if all(langs) else None, bad_rows=data.get("bad_rows", "stop")
+    )
+
+
+def languages(plan: Plan) -> tuple[str, str]:
+    """Of source and target, empty where nobody has said."""
+    source, target = plan.settings["data"].get("langs", ("", ""))
+    return source, target
+
+
+def challenge_sets(plan: Plan) -> list[Challenge]:
+    return read_challenges(Path(plan.challenges)) if plan.challenges else []
+
+
+def gold_links(plan: Plan, split: str) -> tuple[list[WordPair], list[Gold]] | None:
+    """Words and their gold links, None where nobody drew any."""
+    if split not in plan.gold:
+        return None
+    files = plan.gold[split]
+    pairs = read_word_pairs([files.words])
+    return pairs, read_gold(files.links, pairs, base=files.base)
+
+
+def check(plan: Plan) -> dict[str, Any]:
+    """Reads everything once, so that a fault is found now; gives the fingerprints by which it is known again."""
+    found: dict[str, Any] = {split: read_text(plan, split).fingerprint for split in ("train", "val", "test")}
+    found["challenges"] = len(challenge_sets(plan))
+    for split in plan.gold:
+        pairs, gold = gold_links(plan, split) or ([], [])
+        found[f"gold of {split}"] = [len(pairs), sum(len(one.possible) for one in gold)]
+    return found
