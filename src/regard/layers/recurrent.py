@@ -50,9 +50,10 @@ class GRU(nn.Module):
 
     def step(self, projected: Float[Tensor, "R G"], state: State) -> State:
         (h,) = state
-        recurrent, gates = self.recurrent(h), 2 * self.width
-        r, z = torch.sigmoid(projected[:, :gates] + recurrent[:, :gates]).chunk(2, dim=-1)
-        n = torch.tanh(torch.addcmul(projected[:, gates:], r, recurrent[:, gates:]))
+        sizes = (2 * self.width, self.width)
+        (gates, candidate), (own_gates, own) = projected.split(sizes, -1), self.recurrent(h).split(sizes, -1)
+        r, z = torch.sigmoid(gates + own_gates).chunk(2, dim=-1)
+        n = torch.tanh(torch.addcmul(candidate, r, own))
         return (torch.lerp(n, h, z),)
 
 
@@ -80,9 +81,9 @@ class ChoGRU(nn.Module):
 
     def step(self, projected: Float[Tensor, "R G"], state: State) -> State:
         (h,) = state
-        gates = 2 * self.width
-        z, r = torch.sigmoid(projected[:, :gates] + self.gates(h)).chunk(2, dim=-1)
-        return (torch.lerp(h, torch.tanh(projected[:, gates:] + self.candidate(r * h)), z),)
+        gates, candidate = projected.split((2 * self.width, self.width), dim=-1)
+        z, r = torch.sigmoid(gates + self.gates(h)).chunk(2, dim=-1)
+        return (torch.lerp(h, torch.tanh(candidate + self.candidate(r * h)), z),)
 
 
 class LSTM(nn.Module):
@@ -130,7 +131,8 @@ def backwards(x: Shaped[Tensor, "B S *rest"], lengths: Int[Tensor, "B"]) -> Shap
     """Each row from its last real place to its first; padding stays behind. Done twice, it is undone."""
     places = torch.arange(x.shape[1], device=x.device)
     mirrored = torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
-    return x[torch.arange(x.shape[0], device=x.device)[:, None], mirrored]
+    rows = torch.arange(x.shape[0], device=x.device)[:, None] * x.shape[1] + mirrored
+    return x.flatten(0, 1).index_select(0, rows.flatten()).view_as(x)  # x[…, mirrored] is five times slower backward
 
 
 class Encoder(nn.Module):
