@@ -8,9 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from typer.testing import CliRunner
 
-from regard.cli.main import app, main
+from regard.cli.main import main
 from tests.runs import run_tiny
 
 Run = Callable[..., tuple[int, str, str]]
@@ -61,12 +60,6 @@ def data(tmp_path: Path) -> Path:
 
 def links(line: str) -> set[tuple[int, ...]]:
     return {tuple(map(int, link.split("-"))) for link in line.split()}
-
-
-def test_align_explains_itself() -> None:
-    result = CliRunner().invoke(app, ["align", "--help"])
-    assert result.exit_code == 0
-    assert "--symmetrise" in result.stdout
 
 
 def test_line_n_has_the_links_of_pair_n_and_stderr_the_head(model: Path, data: Path, run: Run) -> None:

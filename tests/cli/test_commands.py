@@ -53,7 +53,7 @@ def test_help_does_not_import_torch_or_pydantic() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("command", ["demo", "train", "translate", "evaluate", "look", "info"])
+@pytest.mark.parametrize("command", ["demo", "train", "translate", "evaluate", "align", "compare", "look", "info"])
 def test_every_command_explains_itself(command: str) -> None:
     result = CliRunner().invoke(app, [command, "--help"])
     assert result.exit_code == 0

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from regard.data.corpora import Corpus, Pair
+from regard.data.corpora import Corpus, Pair, lexicon
+from regard.data.corpora.grammar import finish, frame, unit
 from regard.data.corpora.links import possible
+from regard.data.corpora.phrases import place
 from regard.data.readers import read_pairs
 from regard.evaluation.alignment import read_gold
 from regard.lab.corpus import write_corpus
@@ -32,6 +34,23 @@ def test_no_link_is_possible_across_a_mark() -> None:
         "Yes, we.", "了，我。", ("Yes", ",", "we", "."), ("了", "，", "我", "。"), ((1, 1), (2, 2), (3, 3)), "x"
     )
     assert possible(pair) == frozenset()
+
+
+def test_both_halves_of_a_place_may_go_with_its_preposition_and_times_are_linked_word_by_word() -> None:
+    when = unit("three/n weeks/w ago/a", "三个/n 星期/w 前/a")
+    park = next(where for where in lexicon.PLACES if where.noun.en == "park")
+    pair = finish(frame("{where} {when}", "{when} {where}", where=place(park), when=when), "x")
+    assert pair.source_words == ("In", "the", "park", "three", "weeks", "ago", ".")
+    assert pair.target == "三个星期前在公园里。"
+    assert pair.alignment == ((0, 3), (2, 4), (3, 0), (4, 1), (5, 2), (6, 6))
+    assert possible(pair) == {(0, 5), (2, 5), (1, 3), (1, 4)}  # In / 里, park / 里, the / 在, the / 公园
+
+
+def test_every_expression_of_several_words_is_written_without_its_labels() -> None:
+    for en, zh in (*lexicon.PAST_TIMES, *lexicon.FUTURE_TIMES, *lexicon.DURATIONS):
+        phrase = unit(en, zh)
+        assert "/" not in " ".join(phrase.en) + phrase.text
+        assert {j for _, j in phrase.links} == set(range(len(phrase.zh)))
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:

@@ -51,9 +51,10 @@ class GRU(nn.Module):
     def step(self, projected: Float[Tensor, "R G"], state: State) -> State:
         (h,) = state
         sizes = (2 * self.width, self.width)
-        (gates, candidate), (own_gates, own) = projected.split(sizes, -1), self.recurrent(h).split(sizes, -1)
-        r, z = torch.sigmoid(gates + own_gates).chunk(2, dim=-1)
-        n = torch.tanh(torch.addcmul(candidate, r, own))
+        gates, candidate = projected.split_with_sizes(sizes, dim=-1)
+        from_state, memory = self.recurrent(h).split_with_sizes(sizes, dim=-1)
+        r, z = torch.sigmoid(gates + from_state).chunk(2, dim=-1)
+        n = torch.tanh(torch.addcmul(candidate, r, memory))
         return (torch.lerp(n, h, z),)
 
 
@@ -81,7 +82,7 @@ class ChoGRU(nn.Module):
 
     def step(self, projected: Float[Tensor, "R G"], state: State) -> State:
         (h,) = state
-        gates, candidate = projected.split((2 * self.width, self.width), dim=-1)
+        gates, candidate = projected.split_with_sizes((2 * self.width, self.width), dim=-1)
         z, r = torch.sigmoid(gates + self.gates(h)).chunk(2, dim=-1)
         return (torch.lerp(h, torch.tanh(candidate + self.candidate(r * h)), z),)
 

@@ -99,8 +99,6 @@ class State:
 
     memory: Memory
     s: Float[Tensor, "R D"]
-    length: int
-    rows: int
 
 
 class Bahdanau(nn.Module):
@@ -129,7 +127,7 @@ class Bahdanau(nn.Module):
         annotations, ((last,),) = self.encoder(self.dropout(self.source_embedding(source)), lengths)
         _, backward = last.chunk(2, dim=-1)
         memory = self.align.remember(self.dropout(annotations), lengths)
-        return State(memory, torch.tanh(self.begin(backward)), 0, len(source))
+        return State(memory, torch.tanh(self.begin(backward)))
 
     def forward(
         self, source: Int[Tensor, "B S"], lengths: Int[Tensor, "B"], target: Int[Tensor, "B T"]
@@ -152,7 +150,7 @@ class Bahdanau(nn.Module):
 
     def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:
         """The state in which hypothesis i continues what was hypothesis rows[i]."""
-        return State(state.memory.keep(rows, of=state.rows), state.s[rows], state.length, len(rows))
+        return State(state.memory.keep(rows, of=len(state.s)), state.s[rows])
 
     def _decode(self, target: Int[Tensor, "R T"], state: State) -> tuple[Float[Tensor, "R T L"], State]:
         y, s = self.dropout(self.target_embedding(target)), state.s
@@ -163,4 +161,4 @@ class Bahdanau(nn.Module):
             contexts.append(c)
             states.append(s)
         hidden = self.readout(torch.stack(contexts, dim=1), torch.stack(states, dim=1), y)
-        return self.dropout(hidden), State(state.memory, s, state.length + target.shape[1], state.rows)
+        return self.dropout(hidden), State(state.memory, s)

@@ -66,8 +66,6 @@ class State:
 
     context: Float[Tensor, "R D"]
     layers: list[Layer]
-    length: int
-    rows: int
 
 
 class Recurrent(nn.Module):
@@ -106,7 +104,7 @@ class Recurrent(nn.Module):
         if self.begin is not None:  # h'(0) = tanh(V c), in every layer (Cho 2014, appendix A)
             begin = torch.tanh(self.begin(context))
             layers = [(begin, *(torch.zeros_like(part) for part in rest)) for _, *rest in layers]
-        return State(context, layers, 0, len(source))
+        return State(context, layers)
 
     def forward(
         self, source: Int[Tensor, "B S"], lengths: Int[Tensor, "B"], target: Int[Tensor, "B T"]
@@ -130,7 +128,7 @@ class Recurrent(nn.Module):
     def reorder(self, state: State, rows: Int[Tensor, "N"]) -> State:
         """The state in which hypothesis i continues what was hypothesis rows[i]."""
         layers = [tuple(part[rows] for part in layer) for layer in state.layers]
-        return State(state.context[rows], layers, state.length, len(rows))
+        return State(state.context[rows], layers)
 
     def _decode(self, target: Int[Tensor, "R T"], state: State) -> tuple[Float[Tensor, "R T D"], State]:
         x = self.dropout(self.target_embedding(target))
@@ -138,4 +136,4 @@ class Recurrent(nn.Module):
             x = torch.cat((x, state.context[:, None].expand(-1, x.shape[1], -1)), dim=-1)
         said, layers = self.decoder(x, state.layers)
         hidden = torch.tanh(self.readout(torch.cat((self.dropout(said), x), dim=-1)))
-        return self.dropout(hidden), State(state.context, layers, state.length + target.shape[1], state.rows)
+        return self.dropout(hidden), State(state.context, layers)

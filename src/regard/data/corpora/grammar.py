@@ -52,7 +52,9 @@ EMPTY = Phrase()
 
 @cache
 def unit(en: str, zh: str) -> Phrase:
-    """A fixed expression: every English word is linked with every Chinese one."""
+    """A fixed expression: all English words are linked with all Chinese ones, unless labels say which (see `frame`)."""
+    if "/" in en:
+        return frame(en, zh)
     english, chinese = tuple(en.split()), tuple(zh.split())
     links = tuple((i, j) for i in range(len(english)) for j in range(len(chinese)))
     return Phrase(english, chinese, links)

@@ -172,8 +172,8 @@ PAST_TIMES = pairs(
     "yesterday,昨天; this morning,今天早上; last night,昨天晚上; last week,上个星期; last month,上个月; last year,去年;"
     "last summer,去年夏天; last winter,去年冬天; on Monday,星期一; on Tuesday,星期二; on Wednesday,星期三;"
     "on Thursday,星期四; on Friday,星期五; on Saturday,星期六; on Sunday,星期日; at noon,中午; at midnight,半夜;"
-    "in the afternoon,下午; in the evening,傍晚; two days ago,两天 前; three weeks ago,三个 星期 前;"
-    "ten years ago,十年 前"
+    "in the afternoon,下午; in the evening,傍晚; two/n days/n ago/a,两天/n 前/a;"
+    "three/n weeks/w ago/a,三个/n 星期/w 前/a; ten/n years/n ago/a,十年/n 前/a"
 )
 FUTURE_TIMES = pairs(
     "tomorrow,明天; next week,下个星期; next month,下个月; next year,明年; tonight,今晚; next summer,明年夏天;"
@@ -181,7 +181,8 @@ FUTURE_TIMES = pairs(
 )
 NUMBERS = pairs("two,两; three,三; four,四; five,五; six,六; seven,七; eight,八; nine,九; ten,十")
 DURATIONS = pairs(
-    "two hours,两个 小时; three days,三天; ten minutes,十分钟; half an hour,半个 小时; five weeks,五个 星期"
+    "two/n hours/h,两个/n 小时/h; three days,三天; ten minutes,十分钟; half/n an hour/h,半个/n 小时/h;"
+    "five/n weeks/w,五个/n 星期/w"
 )
 OFTEN = pairs("often,常常; always,总是; sometimes,有时; never,从不; usually,通常")
 
