@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.tasks.links import SYMMETRISATIONS, Links, by_source, by_target, grow_diag, pharaoh, turned
+from regard.tasks.links import SYMMETRISATIONS, Links, by_source, by_target, claims, grow_diag, pharaoh, turned
 
 LINKS = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)
 WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.6, 0.1, 0.3]], dtype=np.float32)  # 2 target words, 3 source words
@@ -85,3 +85,12 @@ def test_what_agrees_stays_as_it_is(links: Links) -> None:
 )
 def test_a_line_of_pharaoh_is_in_order(links: Links, line: str) -> None:
     assert pharaoh(links) == line
+
+
+def test_a_word_that_all_look_at_is_claimed_by_none() -> None:
+    weights = np.array([[0.5, 0.4, 0.0], [0.5, 0.0, 0.4], [0.6, 0.1, 0.1]])
+    assert by_target(weights) == {(0, 0), (0, 1), (0, 2)}
+    assert by_target(claims(weights)) == {(1, 0), (2, 1), (0, 2)}
+    expected = [[w * w / sum(row[i] for row in weights) for i, w in enumerate(row)] for row in weights]
+    assert np.allclose(claims(weights), expected)
+    assert not claims(np.zeros((2, 2))).any()

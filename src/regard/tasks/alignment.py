@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
 from regard.errors import ConfigError
-from regard.tasks.links import SYMMETRISATIONS, Links, by_source, by_target, turned
+from regard.tasks.links import SYMMETRISATIONS, Links, by_source, by_target, claims, turned
 from regard.tasks.translator import Translator
 from regard.tasks.word_texts import WordPair
 from regard.tasks.word_weights import SHIFTS, Head, Shift, WordWeights, word_weights
@@ -46,9 +46,9 @@ class Choice:
         return f"{self.name}, {head}, at the step that {self.shift} the word"
 
     def readings(self, weights: WordWeights) -> tuple[Links, Links]:
-        """The source word that each target word looks at most; the target word that looks most at each source word."""
-        chosen = weights.of(self.name, self.head, self.shift)
-        return by_target(chosen), by_source(chosen)
+        """The source word that each target word claims most; the target word that claims each source word most."""
+        claimed = claims(weights.of(self.name, self.head, self.shift))
+        return by_target(claimed), by_source(claimed)
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ def align(
 ) -> list[Links]:
     """The links of each pair, none where a side is empty.
 
-    The first reading takes for each target word the source word that it looks at most. The second takes for each source
-    word the target word that looks at it most; with `reverse` it is the first reading of that model.
+    The first reading takes for each target word the source word that it claims most (see `links.claims`). The second
+    takes for each source word the target word that claims it most; with `reverse` it is that model's first reading.
     """
     combine = SYMMETRISATIONS[symmetrise]
     first: list[Links] = [frozenset()] * len(pairs)

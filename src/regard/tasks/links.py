@@ -14,6 +14,13 @@ Links = frozenset[Link]
 NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
+def claims(weights: Float[np.ndarray, "T S"]) -> Float[np.ndarray, "T S"]:
+    """w(j, i) · w(j, i) / Σⱼ w(j, i): how much target word j looks at source word i, times its share of all who look
+    there. A word that everybody glances at, a full stop or an article, is then nobody's first choice. (The product of
+    both directions, as in the alignment by agreement of Liang et al. 2006, from one model.)"""
+    return np.asarray(weights * weights / np.maximum(weights.sum(axis=0, keepdims=True), np.finfo(np.float32).tiny))
+
+
 def by_target(weights: Float[np.ndarray, "T S"]) -> Links:
     """For each target word j the source word argmaxᵢ weights[j, i]; a word that gets no weight has no link."""
     return frozenset((int(row.argmax()), j) for j, row in enumerate(weights) if row.max(initial=0) > 0)

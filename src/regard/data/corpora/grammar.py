@@ -98,14 +98,12 @@ def frame(en: str, zh: str, facts: Sequence[Fact] = (), /, **slots: Phrase) -> P
 
 
 def join(phrases: Sequence[Phrase], en: str, zh: str, *, last_en: str = "", last_zh: str = "") -> Phrase:
-    """Phrases in a row with a separator between them, and another before the last."""
+    """Phrases in a row with a separator between them (labelled as in `frame`), and another before the last."""
     result = phrases[0]
     for number, phrase in enumerate(phrases[1:], start=2):
         at_end = number == len(phrases)
         between_en, between_zh = (last_en or en, last_zh or zh) if at_end else (en, zh)
-        # one separator word on each side is a pair (", " / "、"); more than one has no clean counterpart
-        linked = "/-" if len(between_en.split()) == len(between_zh.split()) == 1 else ""
-        result = frame(f"{{a}} {between_en}{linked} {{b}}", f"{{a}} {between_zh}{linked} {{b}}", a=result, b=phrase)
+        result = frame(f"{{a}} {between_en} {{b}}", f"{{a}} {between_zh} {{b}}", a=result, b=phrase)
     return result
 
 

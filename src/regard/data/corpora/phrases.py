@@ -187,4 +187,4 @@ def setting_fact(verb: str, where: Phrase, when: Phrase) -> Fact:
 
 def listing(phrases: Sequence[Phrase], last: str = "和") -> Phrase:
     """a, b and c: 甲、乙和丙."""
-    return join(phrases, ",", "、", last_en="and", last_zh=last)
+    return join(phrases, ",/m", "、/m", last_en="and/m", last_zh=f"{last}/m")

@@ -135,29 +135,24 @@ def two(english: str, chinese: str, how: Manner) -> Callable[[Draw], Phrase]:
 def chain(draw: Draw) -> Phrase:
     """One thing after another."""
     parts = [clause(draw) for _ in range(draw.one((3, 3, 4, 5, 6, 7)))]
-    return join(parts, ",", "，", last_en=", and", last_zh="， 而且")
+    return join(parts, ",/m", "，/m", last_en=",/m and/c", last_zh="，/m 而且/c")
 
 
 def tale(draw: Draw) -> Phrase:
     """Clauses of all kinds: the long tail of the corpus."""
     first = draw.one((*DEEPER, *(two(*row) for row in TWO.values())))(draw)
     links = (
-        (", and", "， 而且"),
-        (", but", "， 但是"),
-        (", so", "， 所以"),
-        ("because", "， 因为"),
-        (", and then", "， 然后"),
+        (",/m and/c", "，/m 而且/c"),
+        (",/m but/c", "，/m 但是/c"),
+        (",/m so/c", "，/m 所以/c"),
+        ("because/c", "， 因为/c"),
+        (",/m and/c then/c", "，/m 然后/c"),
     )
     for _ in range(draw.one((1, 2, 3, 4, 5))):
         en, zh = draw.one(links)
         following = draw.one((clause, clause, *DEEPER))(draw)
-        first = frame(f"{{a}} {_label(en)} {{b}}", f"{{a}} {_label(zh)} {{b}}", a=first, b=following)
+        first = frame(f"{{a}} {en} {{b}}", f"{{a}} {zh} {{b}}", a=first, b=following)
     return first
-
-
-def _label(words: str) -> str:
-    """Comma with comma, connective with connective."""
-    return " ".join(f"{word}/," if word in {",", "，"} else f"{word}/c" for word in words.split()).replace("，/,", "，")
 
 
 def said(draw: Draw) -> Phrase:

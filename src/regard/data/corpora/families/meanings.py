@@ -86,12 +86,17 @@ def answer(draw: Draw, templates: Sequence[tuple[str, str]], asked: Riddle, whic
         "y": maybe(draw, 0.4, once(draw)),
         "s": asked.who.phrase,
         "he": asked.who.pronoun,
-        "v": unit(*asked.deed),
+        "v": _done(*asked.deed),
         "to": unit(clue.base, clue.zh),
         "ing": unit(clue.gerund, clue.zh),
     }
     english, chinese = draw.one(templates)
     return frame(english, chinese, asked.facts, **slots)
+
+
+def _done(en: str, zh: str) -> Phrase:
+    """了 has no English word of its own."""
+    return frame("{v}", "{v} 了", v=unit(en, zh.removesuffix(" 了")))
 
 
 def any_answer(templates: Sequence[tuple[str, str]]) -> Callable[[Draw], Phrase]:
