@@ -6,7 +6,6 @@ from typing import Any
 
 from regard.training import checkpoint
 from regard.training.run import Outcome, prepare, train
-from regard.training.settings import resolve
 
 LETTERS = "abcdefgh"
 
@@ -66,6 +65,4 @@ def run_tiny(directory: Path, out: Path, watcher: Silent | None = None, **traini
 
 def run_tree(tree: dict[str, Any], out: Path, watcher: Silent | None = None) -> Outcome:
     """Trains in `out`, or goes on there if it has a checkpoint: what `regard train --resume` does."""
-    resume = (out / checkpoint.FILE).exists()
-    prepared = prepare(resolve(tree), out, watcher or Silent(), resume=resume)
-    return train(prepared, asked=tree, resume=resume)
+    return train(prepare(tree, out, watcher or Silent(), resume=(out / checkpoint.FILE).exists()))

@@ -11,8 +11,7 @@ import torch
 import regard
 from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.training import checkpoint, directory
-from regard.training.loop import Learner, steps
-from regard.training.optim import Average, adamw
+from regard.training.loop import learner, steps
 from regard.training.run import prepare
 from regard.training.settings import resolve
 from regard.training.tracking import Metrics
@@ -47,7 +46,7 @@ def test_the_saved_settings_are_resolved_and_make_the_same_run(tmp_path: Path) -
     assert saved["training"]["threads"] == 1
     assert saved["training"]["device"] == "cpu"
     saved.pop("format")
-    again = prepare(resolve(saved), tmp_path / "none", Silent())
+    again = prepare(saved, tmp_path / "none", Silent())
     assert again.config.tree() == saved
 
 
@@ -62,7 +61,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Pa
 
 def test_minutes_become_updates_in_the_saved_settings(tmp_path: Path) -> None:
     watcher = Silent()
-    run = prepare(resolve(tiny_tree(tmp_path)), tmp_path / "out", watcher, minutes=0.05)
+    run = prepare(tiny_tree(tmp_path), tmp_path / "out", watcher, minutes=0.05)
     assert run.config.training.updates != 12
     assert f"{run.config.training.updates:,} updates" in watcher.words[0]
 
@@ -80,7 +79,7 @@ def test_overwrite_removes_only_what_a_run_makes_and_only_when_the_new_one_begin
     (tmp_path / "out" / "notes.txt").write_text("mine")
     assert directory.claim(tmp_path / "out", resume=False, overwrite=True) is None
     assert (tmp_path / "out" / "model.safetensors").exists()
-    prepared = prepare(resolve(tiny_tree(tmp_path)), tmp_path / "out", Silent())
+    prepared = prepare(tiny_tree(tmp_path), tmp_path / "out", Silent())
     directory.begin(tmp_path / "out", prepared.config.tree(), {}, prepared.task)
     left = {path.name for path in (tmp_path / "out").iterdir()}
     assert left == {"notes.txt", "config.json", "run.json", "tokenizer.json"}
@@ -101,7 +100,7 @@ def test_resume_without_a_checkpoint_starts_afresh_with_a_new_tokenizer(tmp_path
     assert directory.claim(tmp_path / "out", resume=True, overwrite=False) is None
     tree = tiny_tree(tmp_path)
     tree["tokenizer"]["size"] = 8
-    run = prepare(resolve(tree), tmp_path / "out", Silent())
+    run = prepare(tree, tmp_path / "out", Silent())
     assert len(run.task.tokenizers.source) == 8
 
 
@@ -143,7 +142,7 @@ def test_a_mistake_in_the_test_data_is_found_before_training(tmp_path: Path) -> 
     (tmp_path / "test.tsv").write_text("a\tb\nonly one column\n")
     tree["data"]["test"] = [str(tmp_path / "test.tsv")]
     with pytest.raises(DataError, match="line 2"):
-        prepare(resolve(tree), tmp_path / "out", Silent())
+        prepare(tree, tmp_path / "out", Silent())
 
 
 def test_a_test_sentence_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> None:
@@ -154,13 +153,13 @@ def test_a_test_sentence_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> 
 
 
 def test_a_parameter_without_a_gradient_can_be_resumed(tmp_path: Path) -> None:
-    run = prepare(resolve(tiny_tree(tmp_path)), tmp_path / "out", Silent())
+    run = prepare(tiny_tree(tmp_path), tmp_path / "out", Silent())
     run.model.register_parameter("unused", torch.nn.Parameter(torch.zeros(3)))
-    learner = Learner(run.model, adamw(run.model, run.config.training), Average(run.model, 0.0))
-    next(steps(learner, run.task, run.config.training, seed=1, device="cpu"))
+    learns = learner(run.model, run.config.training)
+    next(steps(learns, run.task, run.config.training, seed=1))
     (tmp_path / "out").mkdir()
-    checkpoint.save(tmp_path / "out", learner, checkpoint.Progress(updates=1))
-    assert checkpoint.restore(tmp_path / "out", learner).updates == 1
+    checkpoint.save(tmp_path / "out", learns, checkpoint.Progress(updates=1))
+    assert checkpoint.restore(checkpoint.read(tmp_path / "out"), learns).updates == 1
 
 
 def test_metrics_survive_odd_line_ends_in_the_text(tmp_path: Path) -> None:
@@ -175,9 +174,9 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
     run_tiny(tmp_path, tmp_path / "out")
     tree = tiny_tree(tmp_path)
     tree["model"]["width"] = 32
-    other = prepare(resolve(tree), tmp_path / "out", Silent())
+    other = prepare(tree, tmp_path / "out", Silent())
     with pytest.raises(BundleError, match="another model"):
-        checkpoint.restore(tmp_path / "out", other.learner)
+        checkpoint.restore(checkpoint.read(tmp_path / "out"), other.learner)
 
 
 def test_pairs_longer_than_the_model_stop_the_run_or_are_counted(tmp_path: Path) -> None:
@@ -185,10 +184,10 @@ def test_pairs_longer_than_the_model_stop_the_run_or_are_counted(tmp_path: Path)
     with (tmp_path / "train.tsv").open("a") as file:
         file.write("a " * 50 + "\tb\n")
     with pytest.raises(DataError, match="longer than 32 tokens") as caught:
-        prepare(resolve(tree), tmp_path / "out", Silent())
+        prepare(tree, tmp_path / "out", Silent())
     assert "pair 201 has 51 tokens" in str(caught.value)
     tree["data"]["too_long"] = "skip"
-    run = prepare(resolve(tree), tmp_path / "out", Silent())
+    run = prepare(tree, tmp_path / "out", Silent())
     assert run.task.skipped() == ["training pair 201: 51 tokens, more than 32"]
 
 

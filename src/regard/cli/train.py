@@ -59,29 +59,19 @@ def run(
 ) -> None:
     """Trains what the tree of settings says, and prints what it scored."""
     from regard.cli.progress import watcher
-    from regard.training import directory
     from regard.training.run import facts, prepare
     from regard.training.run import train as to_the_end
-    from regard.training.settings import resolve
 
     if minutes is not None and not 0 < minutes < 1e6:
         raise ConfigError("--minutes must be above 0.", found=str(minutes))
-    config = resolve(tree)
-    saved = directory.claim(out, resume=resume, overwrite=overwrite)
-    goes_on = saved is not None
-    if saved is not None:
-        config = resolve(directory.agree(out, saved, tree))
     watch = watcher()
-    if goes_on and minutes is not None:
-        watch.said("--minutes is left aside: a resumed run keeps its number of updates")
-        minutes = None
-    prepared = prepare(config, out, watch, minutes=minutes, resume=goes_on)
+    prepared = prepare(tree, out, watch, resume=resume, overwrite=overwrite, minutes=minutes)
     if dry_run:
         sys.stdout.write(json.dumps({**prepared.config.tree(), "facts": facts(prepared)}, indent=2, ensure_ascii=False))
         sys.stdout.write("\n")
         return
     with watch:
-        outcome = to_the_end(prepared, asked=tree, resume=goes_on)
+        outcome = to_the_end(prepared)
     if not outcome.finished:
         raise typer.Exit(128 + signal.Signals[outcome.stopped_by])
     for split, figures in outcome.card["scores"].items():

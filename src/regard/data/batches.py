@@ -26,6 +26,16 @@ class BatchConfig(Section):
     tokens: int = Field(4096, gt=0, description="most tokens on either side of a batch, padding included")
 
 
+class Share(NamedTuple):
+    """One part of a batch: every of-th row from this one on. The whole batch is Share()."""
+
+    part: int = 0
+    of: int = 1
+
+
+WHOLE = Share()
+
+
 class Sentences(NamedTuple):
     """Token ids, padded on the right, and how many of each row are real."""
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard.attention import padding_mask
 from regard.config import Tree
-from regard.data.batches import BatchConfig, Order, PairBatch, pad
+from regard.data.batches import WHOLE, BatchConfig, Order, PairBatch, Share, pad
 from regard.data.readers import ParallelText, read_pairs
 from regard.errors import DataError
 from regard.layers.cross_entropy import summed_cross_entropy
@@ -146,16 +146,21 @@ class TranslationTask:
         self.train_pairs, self.too_long = _within(encoded, limited.limit, config)
         self._order = Order(self.train_pairs.lengths, config.batch.tokens, seed)
 
-    def batch(self, step: int) -> PairBatch:
-        """The batch of an update: a function of (seed, step) alone."""
-        return self.train_pairs.batch(self._order[step], self.tokenizers)
+    def batch(self, step: int, share: Share = WHOLE) -> PairBatch | None:
+        """The batch of an update, a function of (seed, step) alone, or this share of it; None if it has no row."""
+        rows = self._order[step][share.part :: share.of]
+        return self.train_pairs.batch(rows, self.tokenizers) if len(rows) else None
 
     def epoch(self, step: int) -> int:
         return self._order.epoch(step)
 
-    def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, tuple[Tensor, int]]:
-        """Cross-entropy of each real target token, smoothed (Vaswani 2017, section 5.4), as (sum, count)."""
-        return {"loss": cross_entropy(model, batch, label_smoothing=self.config.loss.label_smoothing)}
+    def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, Tensor]:
+        """Cross-entropy of the real target tokens, smoothed (Vaswani 2017, section 5.4), summed."""
+        return {"loss": cross_entropy(model, batch, label_smoothing=self.config.loss.label_smoothing)[0]}
+
+    def counts(self, batch: PairBatch) -> dict[str, int]:
+        """How many tokens are predicted."""
+        return {"loss": self.size(batch)}
 
     def size(self, batch: PairBatch) -> int:
         """Target tokens that count: what speed is measured in."""

@@ -16,6 +16,8 @@ from regard.training.loop import Learner
 from regard.weights import read_tensors, weights_of, write_tensors
 
 FILE = "checkpoint.safetensors"
+Contents = tuple[dict[str, Tensor], str]
+"""The tensors, and a note in JSON."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +32,23 @@ class Progress:
 
 def save(directory: Path, learner: Learner, progress: Progress) -> None:
     """Replaces the checkpoint of a run."""
-    write_tensors(directory / FILE, _tensors(learner), json.dumps(asdict(progress)))
+    note = {**asdict(progress), "scaler": learner.scaler.state()}
+    write_tensors(directory / FILE, _tensors(learner), json.dumps(note))
 
 
-def restore(directory: Path, learner: Learner) -> Progress:
-    """Puts the checkpoint of a run into the learner."""
-    path = directory / FILE
-    tensors, note = read_tensors(path)
+def read(directory: Path) -> Contents:
+    """The checkpoint of a run."""
+    return read_tensors(directory / FILE)
+
+
+def restore(contents: Contents, learner: Learner) -> Progress:
+    """Puts a checkpoint into the learner."""
+    tensors, note = contents
     mine = _weights(learner)
     theirs = {name: tensor for name, tensor in tensors.items() if not name.startswith("optimiser.")}
     if {name: t.shape for name, t in mine.items()} != {name: t.shape for name, t in theirs.items()}:
         raise BundleError(
-            f"{path} belongs to another model or other settings.",
+            f"{FILE} belongs to another model or other settings.",
             do="resume with the settings the run was started with, or start anew with --overwrite",
         )
     with torch.no_grad():
@@ -54,7 +61,9 @@ def restore(directory: Path, learner: Learner) -> Progress:
             learner.optimiser.state[parameter] = {
                 kind: tensor if kind == "step" else tensor.to(parameter.device) for kind, tensor in moments.items()
             }
-    progress = Progress(**json.loads(note))
+    noted = json.loads(note)
+    learner.scaler.restore(noted.pop("scaler", {}))
+    progress = Progress(**noted)
     learner.updates = progress.updates
     return progress
 

@@ -1,8 +1,12 @@
 """The directory of a run: what lies in it, and when it may be written."""
 
 import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from regard import bundle
 from regard.config import Tree, leaves, merge
@@ -10,7 +14,7 @@ from regard.errors import BundleError, ConfigError
 from regard.files import write_text
 from regard.training import checkpoint, tracking
 
-RUN = "run.json"
+RUN, LOCK = "run.json", ".lock"
 OURS = (
     bundle.CONFIG, bundle.WEIGHTS, bundle.CARD, bundle.README, checkpoint.FILE, tracking.FILE, RUN,
     "tokenizer.json", "tokenizer.target.json", "curves.svg", "skipped.txt",
@@ -26,7 +30,7 @@ def claim(out: Path, *, resume: bool, overwrite: bool) -> Tree | None:
         raise BundleError(f"{out} is a file, not a directory.", do="choose another --out")
     if resume and overwrite:
         raise ConfigError("--resume and --overwrite exclude each other.", do="choose one")
-    if not out.exists() or not any(out.iterdir()):
+    if not out.exists() or not any(path.name != LOCK for path in out.iterdir()):
         return None
     if not resume and not overwrite:
         raise BundleError(
@@ -45,6 +49,41 @@ def claim(out: Path, *, resume: bool, overwrite: bool) -> Tree | None:
             do="train it anew with --overwrite, or choose another --out",
         )
     return None
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Keeps a second training out of the directory while this one is at work; the system opens the lock if it dies."""
+    _make(out)
+    with (out / LOCK).open("a+", encoding="utf-8") as file:
+        if not _taken(file):
+            file.seek(0)
+            raise BundleError(
+                f"Another training is at work in {out}.",
+                found=f"process {file.read().strip() or 'unknown'}",
+                do="wait for it, stop it, or choose another --out",
+            )
+        file.truncate(0)
+        file.write(f"{os.getpid()} on {platform.node()}\n")
+        file.flush()
+        try:
+            yield
+        finally:
+            (out / LOCK).unlink(missing_ok=True)
+
+
+def _taken(file: IO[str]) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
 
 
 def agree(out: Path, saved: Tree, given: Tree) -> Tree:
@@ -66,10 +105,7 @@ def agree(out: Path, saved: Tree, given: Tree) -> Tree:
 
 def begin(out: Path, config: Tree, asked: Tree, task: Any) -> None:
     """Clears what an earlier run left here, and writes what can be known before the first update."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BundleError(f"{out} cannot be made: {error.strerror}.", do="choose another --out") from None
+    _make(out)
     for name in OURS:
         (out / name).unlink(missing_ok=True)
     bundle.write_config(out, config)
@@ -77,6 +113,13 @@ def begin(out: Path, config: Tree, asked: Tree, task: Any) -> None:
     write_text(out / RUN, json.dumps({"asked": asked, "data": task.fingerprints()}, indent=2) + "\n")
     if skipped := task.skipped():
         write_text(out / "skipped.txt", "\n".join(skipped) + "\n")
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BundleError(f"{out} cannot be made: {error.strerror}.", do="choose another --out") from None
 
 
 def check_data(out: Path, fingerprints: dict[str, str]) -> None:

@@ -1,7 +1,8 @@
-"""The optimiser, and the moving average of the weights."""
+"""The optimiser, the precision it computes in, and the moving average of the weights."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,41 @@ def adamw(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
         eps=config.epsilon,
         fused=True,
     )
+
+
+FORMATS = {"float32": None, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+class Scaler:
+    """Number formats. Half precision is for products only; weights, sums and the optimiser keep float32. The smallest
+    gradients vanish in float16, so the loss is scaled up before and they down again afterwards (Micikevicius 2018)."""
+
+    def __init__(self, precision: str, device: str) -> None:
+        self.format = FORMATS[precision]
+        self.scaler = torch.amp.GradScaler(torch.device(device).type, enabled=precision == "fp16")
+
+    def autocast(self, device: str) -> AbstractContextManager[Any]:
+        return torch.autocast(torch.device(device).type, dtype=self.format) if self.format else nullcontext()
+
+    def backward(self, loss: Tensor) -> None:
+        self.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+
+    def step(self, optimiser: torch.optim.Optimizer, parameters: Sequence[nn.Parameter], *, clip: float) -> float:
+        """One update with gradients no longer than `clip` (0: any); left out where a scaled gradient has overflown.
+        Their length before."""
+        self.scaler.unscale_(optimiser)
+        norm = float(nn.utils.clip_grad_norm_(parameters, clip or float("inf")))
+        self.scaler.step(optimiser)
+        self.scaler.update()
+        return norm
+
+    def state(self) -> dict[str, Any]:
+        """Plain numbers, to be kept in a checkpoint."""
+        return dict(self.scaler.state_dict())
+
+    def restore(self, state: dict[str, Any]) -> None:
+        if state:
+            self.scaler.load_state_dict(state)
 
 
 class Average:

@@ -1,8 +1,8 @@
 """One training run, from files to a model directory. It never prints: whoever watches is a `Watcher`."""
 
-import copy
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -18,11 +18,12 @@ from regard.seeds import derive
 from regard.training import checkpoint, directory
 from regard.training.checkpoint import Progress
 from regard.training.curves import draw_curves
-from regard.training.loop import Learner, Step, steps
-from regard.training.optim import Average, adamw
-from regard.training.settings import RunConfig
+from regard.training.distributed import World, join, restarted
+from regard.training.loop import Learner, Step, learner, steps
+from regard.training.settings import RunConfig, resolve
 from regard.training.stopping import StopRequest
 from regard.training.tracking import Metrics
+from regard.training.trial import seconds_an_update
 from regard.weights import weights_of
 
 
@@ -36,9 +37,18 @@ class Watcher(Protocol):
     def said(self, text: str) -> None: ...
 
 
+class Nobody:
+    """A watcher that does not look: the one of all processes but the first."""
+
+    def started(self, facts: dict[str, Any]) -> None: ...
+    def stepped(self, step: Step, seconds: float) -> None: ...
+    def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None: ...
+    def said(self, text: str) -> None: ...
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: where it is, how far it came, what it scored."""
+    """How a run ended: where it is, how far it came, what it scored (only the first process of several knows)."""
 
     directory: Path
     updates: int
@@ -49,14 +59,16 @@ class Outcome:
 
 @dataclass
 class Run:
-    """The parts of a run."""
+    """The parts of a run. `asked`: the settings as the user gave them; `resumed`: whether it goes on."""
 
     config: RunConfig
     out: Path
     task: Any
     learner: Learner
-    device: str
+    world: World
     watcher: Watcher
+    asked: Tree
+    resumed: bool
     progress: Progress = field(default_factory=Progress)
 
     @property
@@ -65,41 +77,59 @@ class Run:
 
 
 def prepare(
-    config: RunConfig, out: Path, watcher: Watcher, *, minutes: float | None = None, resume: bool = False
+    tree: Tree,
+    out: Path,
+    watcher: Watcher,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    minutes: float | None = None,
 ) -> Run:
     """Reads the data, trains the tokenizer (a resumed run has one), builds the model. Writes nothing."""
+    config = resolve(tree)
+    world = join(_device(config.training.device))
+    again = restarted()
+    saved = world.told(lambda: directory.claim(out, resume=resume or again, overwrite=overwrite and not again))
+    if saved is not None:
+        config = resolve(world.told(lambda: directory.agree(out, saved, tree)))
+    watcher = watcher if world.leads else Nobody()
     keep_freed_memory()
     torch.set_num_threads(config.training.threads or torch.get_num_threads())
-    device = _device(config.training.device)
-    resolved = {"threads": torch.get_num_threads(), "device": device}
+    resolved = {"threads": torch.get_num_threads(), "device": torch.device(world.device).type}
     config = replace(config, training=config.training.model_copy(update=resolved))
     build_task = catalogue.find(catalogue.task_entry(config.task).task)
-    task = build_task(config.settings, model=config.model, seed=config.seed, saved=out if resume else None)
+    task = build_task(config.settings, model=config.model, seed=config.seed, saved=out if saved is not None else None)
     torch.manual_seed(derive(config.seed, "init"))
-    model = bundle.build_model(config.tree(), task.tokenizers.model_sizes()).to(device)
-    learner = Learner(model, adamw(model, config.training), Average(model, config.training.average))
-    run = Run(config, out, task, learner, device, watcher)
-    return _within(run, minutes) if minutes else run
+    model = bundle.build_model(config.tree(), task.tokenizers.model_sizes()).to(world.device)
+    run = Run(config, out, task, learner(model, config.training), world, watcher, tree, saved is not None)
+    if minutes and run.resumed:
+        watcher.said("--minutes is left aside: a resumed run keeps its number of updates")
+    return _within(run, minutes) if minutes and not run.resumed else run
 
 
-def train(run: Run, *, asked: Tree | None = None, resume: bool = False) -> Outcome:
-    """Trains to the end, or until asked to stop; what is on disk can be resumed or used at any moment.
+def train(run: Run) -> Outcome:
+    """Trains to the end, or until asked to stop; what is on disk can be resumed or used at any moment."""
+    with directory.locked(run.out) if run.world.leads else nullcontext():
+        run.world.told(lambda: _begin(run))
+        if run.resumed:
+            run.progress = checkpoint.restore(run.world.told(lambda: checkpoint.read(run.out)), run.learner)
+        metrics = Metrics(run.out)
+        if run.world.leads:
+            metrics.rewind(run.progress.updates)
+        run.watcher.started(facts(run))
+        with StopRequest() as stop:
+            finished = _train(run, metrics, stop)
+        card = _finish(run) if finished and run.world.leads else {}
+        if run.world.leads:
+            draw_curves(metrics.records(), run.out / "curves.svg")
+    return Outcome(run.out, run.learner.updates, finished, stop.requested or "SIGTERM", card)
 
-    asked: the settings as the user gave them, kept to compare with what is given when the run is resumed.
-    """
-    if resume:
+
+def _begin(run: Run) -> None:
+    if run.resumed:
         directory.check_data(run.out, run.task.fingerprints())
-        run.progress = checkpoint.restore(run.out, run.learner)
     else:
-        directory.begin(run.out, run.config.tree(), asked or {}, run.task)
-    metrics = Metrics(run.out)
-    metrics.rewind(run.progress.updates)
-    run.watcher.started(facts(run))
-    with StopRequest() as stop:
-        finished = _train(run, metrics, stop)
-    card = _finish(run) if finished else {}
-    draw_curves(metrics.records(), run.out / "curves.svg")
-    return Outcome(run.out, run.learner.updates, finished, stop.requested, card)
+        directory.begin(run.out, run.config.tree(), run.asked, run.task)
 
 
 def facts(run: Run) -> dict[str, Any]:
@@ -111,7 +141,8 @@ def facts(run: Run) -> dict[str, Any]:
         "skipped": run.task.skipped(),
         "updates": run.config.training.updates,
         "done": run.progress.updates,
-        "device": run.device,
+        "device": run.world.device,
+        "processes": run.world.size,
         "threads": run.config.training.threads,
     }
 
@@ -122,25 +153,27 @@ def parameters(model: nn.Module) -> int:
 
 
 def _train(run: Run, metrics: Metrics, stop: StopRequest) -> bool:
-    training = run.config.training
+    training, world = run.config.training, run.world
     before, began = run.progress.seconds, time.perf_counter()
-    for step in steps(run.learner, run.task, training, seed=run.config.seed, device=run.device):
+    made = steps(run.learner, run.task, training, seed=run.config.seed, world=world, asked=lambda: bool(stop.requested))
+    for step in made:
         seconds = before + time.perf_counter() - began
         run.progress = replace(run.progress, updates=step.number, seconds=seconds)
         run.watcher.stepped(step, seconds)
         last = step.number == training.updates
-        if last or step.number % training.log_every == 0:
-            metrics.add("train", step.number, _record(step, seconds))
-        if last or step.number % training.validate_every == 0:
-            _validate(run, metrics)
-        asked = stop.requested
-        if last or asked or step.number % training.save_every == 0:
-            checkpoint.save(run.out, run.learner, run.progress)
-        if asked and not last:
-            if not (run.out / bundle.WEIGHTS).exists():  # so that there is something to look at
+        if world.leads:
+            if last or step.number % training.log_every == 0:
+                metrics.add("train", step.number, _record(step, seconds))
+            if last or step.number % training.validate_every == 0:
+                _validate(run, metrics)
+            if last or step.stopping or step.number % training.save_every == 0:
+                checkpoint.save(run.out, run.learner, run.progress)
+        if step.stopping and not last:
+            if world.leads and not (run.out / bundle.WEIGHTS).exists():  # so that there is something to look at
                 with run.learner.average.applied():
                     bundle.write_weights(run.out, weights_of(run.model))
-            run.watcher.said(f"Stopped after update {step.number} by {asked}; --resume goes on from there.")
+            by = stop.requested or "another process"
+            run.watcher.said(f"Stopped after update {step.number} by {by}; --resume goes on from there.")
             return False
     return True
 
@@ -182,17 +215,7 @@ def _finish(run: Run) -> dict[str, Any]:
 
 def _within(run: Run, minutes: float) -> Run:
     """The same run with as many updates as fit the time, measured on a copy; part of it is kept for validation."""
-    model = copy.deepcopy(run.model)
-    trial = Learner(model, adamw(model, run.config.training), Average(model, run.config.training.average))
-    endless = run.config.training.model_copy(update={"updates": 10**9})
-    began, counted = time.perf_counter(), 0
-    for step in steps(trial, run.task, endless, seed=run.config.seed, device=run.device):
-        if step.number == 3:
-            began = time.perf_counter()
-        counted = step.number - 3
-        if counted >= 5 and time.perf_counter() - began > min(10.0, 6.0 * minutes):
-            break
-    each = (time.perf_counter() - began) / counted
+    each = seconds_an_update(run.model, run.task, run.config, run.world, within=min(10.0, 6.0 * minutes))
     updates = max(10, int(0.85 * 60 * minutes / each))
     run.watcher.said(f"{each:.3f} s an update: {minutes:g} minutes are {updates:,} updates.")
     chosen = {"updates": updates, "warmup": min(run.config.training.warmup, max(1, updates // 5))}

@@ -24,6 +24,8 @@ class TrainingConfig(Section):
     epsilon: float = Field(1e-9, gt=0)
     weight_decay: float = Field(0.01, ge=0)
     clip: float = Field(1.0, ge=0, description="largest gradient norm; 0 does not clip")
+    accumulate: int = Field(1, gt=0, description="parts a batch is computed in, to save memory; the update is the same")
+    precision: Literal["float32", "bf16", "fp16"] = Field("float32", description="of products; weights stay float32")
     average: float = Field(0.999, ge=0, lt=1, description="moving average of the weights, used for scoring and saved")
     validate_every: int = Field(500, gt=0)
     validate_sentences: int = Field(1000, gt=0, description="how many of them are scored at each validation")

@@ -18,9 +18,7 @@ from regard.errors import LimitError, RegardError
 from regard.files import write_text
 from regard.lab.compare.figures import FIGURES, measure
 from regard.lab.compare.plan import Budget, Plan
-from regard.training import directory
 from regard.training.run import Watcher, prepare, train
-from regard.training.settings import resolve
 
 FAILED = "failed.txt"
 """Why a run came to nothing: it has diverged, and would do so again."""
@@ -50,13 +48,10 @@ class Job:
 
 def work(job: Job, watch: Watchers) -> bool:
     """One run from wherever it is to its end; False if it was asked to stop before."""
-    saved = directory.claim(job.out, resume=True, overwrite=False)
-    config = resolve(directory.agree(job.out, saved, {}) if saved else job.tree)
-    resumed = saved is not None
-    run = prepare(config, job.out, watch(job.label), minutes=None if resumed else job.budget.minutes, resume=resumed)
+    run = prepare(job.tree, job.out, watch(job.label), resume=True, minutes=job.budget.minutes)
     trained = (job.out / bundle.CARD).exists()
     try:
-        outcome = train(run, asked=job.tree, resume=resumed)
+        outcome = train(run)
     except LimitError as error:
         if isinstance(error.__cause__, OSError):  # the disk, not the model
             raise

@@ -1,0 +1,104 @@
+"""Several processes that train one model: each takes its share of every batch, and all make the same update.
+
+torchrun starts them, on one machine or on several, and tells each its rank; without it a run is alone in its world.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from regard.data.batches import Share
+
+T = TypeVar("T")
+PATIENCE = timedelta(days=1)
+"""How long the others wait while the first process validates and writes."""
+
+
+@dataclass(frozen=True)
+class World:
+    """Who takes part: `rank` is this process, `size` how many there are, `local` its number on this machine."""
+
+    rank: int = 0
+    size: int = 1
+    local: int = 0
+    device: str = "cpu"
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the process that writes and speaks."""
+        return self.rank == 0
+
+    def shares(self, parts: int) -> list[Share]:
+        """What this process computes of each batch, one part after the other."""
+        return [Share(self.rank + self.size * part, self.size * parts) for part in range(parts)]
+
+    def wrapped(self, module: nn.Module) -> nn.Module:
+        """The module, its gradients averaged over all processes on the way back."""
+        if self.size == 1:
+            return module
+        places = [self.device] if self.device.startswith("cuda") else None
+        return DistributedDataParallel(module, device_ids=places, broadcast_buffers=False, gradient_as_bucket_view=True)
+
+    def held_back(self, module: nn.Module) -> AbstractContextManager[None]:
+        """Inside this `with` gradients stay here: more parts are to come."""
+        return module.no_sync() if isinstance(module, DistributedDataParallel) else nullcontext()
+
+    def summed(self, numbers: Mapping[str, float]) -> dict[str, float]:
+        """Each number summed over all processes. All call it, with the same keys."""
+        if self.size == 1:
+            return dict(numbers)
+        tensor = torch.tensor(list(numbers.values()), dtype=torch.float64, device=self.device)
+        dist.all_reduce(tensor)
+        return dict(zip(numbers, tensor.tolist(), strict=True))
+
+    def told(self, make: Callable[[], T]) -> T:
+        """What the first process makes; all get it, or fail with the same error."""
+        if self.size == 1:
+            return make()
+        box: list[Any] = [None, None]
+        if self.leads:
+            try:
+                box[0] = make()
+            except Exception as error:
+                box[1] = error
+        dist.broadcast_object_list(box, src=0, device=torch.device(self.device))
+        if box[1] is not None:
+            raise box[1]
+        made: T = box[0]
+        return made
+
+
+ALONE = World()
+
+
+def join(device: str) -> World:
+    """The world that torchrun made for this process; alone where there is none. device: cpu, cuda, …"""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1 or "RANK" not in os.environ:
+        return World(device=device)
+    rank, size, local = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
+    if device == "cuda":
+        device = f"cuda:{local}"
+        torch.cuda.set_device(local)
+    if not dist.is_initialized():
+        options: dict[str, Any] = {"device_id": torch.device(device)} if device.startswith("cuda") else {}
+        dist.init_process_group("nccl" if options else "gloo", timeout=PATIENCE, **options)
+    return World(rank, size, local, device)
+
+
+def leave() -> None:
+    """Takes leave of the others, if there are any."""
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def restarted() -> bool:
+    """Whether torchrun has started this process again after one of them was lost."""
+    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
