@@ -16,7 +16,9 @@ PAIR = WordPair.of_words(["The", "cat", "slept"], ["a", "b", "c"])
 
 
 def test_every_head_and_both_steps_are_in_question() -> None:
-    assert len(EVERY.choices(HEADS)) == 8
+    assert len(EVERY.choices(HEADS)) == 12
+    assert Choice("decoder.1.cross", "mean", "reads") in EVERY.choices(HEADS)
+    assert EVERY.choices({"decoder.align": 1}) == [Choice("decoder.align", 0, shift) for shift in ("predicts", "reads")]
     assert EVERY.choices(HEADS)[:3] == [
         Choice("decoder.0.cross", 0, "predicts"), Choice("decoder.0.cross", 0, "reads"),
         Choice("decoder.0.cross", 1, "predicts"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import regard
 from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.training import checkpoint, directory
 from regard.training.loop import learner, steps
-from regard.training.run import prepare
+from regard.training.run import prepare, train
 from regard.training.settings import resolve
 from regard.training.tracking import Metrics
 from tests.runs import Silent, run_tiny, run_tree, tiny_tree
@@ -79,7 +80,7 @@ def test_overwrite_removes_only_what_a_run_makes_and_only_when_the_new_one_begin
     (tmp_path / "out" / "notes.txt").write_text("mine")
     assert directory.claim(tmp_path / "out", resume=False, overwrite=True) is None
     assert (tmp_path / "out" / "model.safetensors").exists()
-    prepared = prepare(tiny_tree(tmp_path), tmp_path / "out", Silent())
+    prepared = prepare(tiny_tree(tmp_path), tmp_path / "out", Silent(), overwrite=True)
     directory.begin(tmp_path / "out", prepared.config.tree(), {}, prepared.task)
     left = {path.name for path in (tmp_path / "out").iterdir()}
     assert left == {"notes.txt", "config.json", "run.json", "tokenizer.json"}
@@ -100,7 +101,7 @@ def test_resume_without_a_checkpoint_starts_afresh_with_a_new_tokenizer(tmp_path
     assert directory.claim(tmp_path / "out", resume=True, overwrite=False) is None
     tree = tiny_tree(tmp_path)
     tree["tokenizer"]["size"] = 8
-    run = prepare(tree, tmp_path / "out", Silent())
+    run = prepare(tree, tmp_path / "out", Silent(), resume=True)
     assert len(run.task.tokenizers.source) == 8
 
 
@@ -174,7 +175,7 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
     run_tiny(tmp_path, tmp_path / "out")
     tree = tiny_tree(tmp_path)
     tree["model"]["width"] = 32
-    other = prepare(tree, tmp_path / "out", Silent())
+    other = prepare(tree, tmp_path / "other", Silent())
     with pytest.raises(BundleError, match="another model"):
         checkpoint.restore(checkpoint.read(tmp_path / "out"), other.learner)
 
@@ -231,6 +232,23 @@ def test_a_finished_model_without_a_checkpoint_is_not_trained_over(tmp_path: Pat
     (tmp_path / "out" / "checkpoint.safetensors").unlink()
     with pytest.raises(BundleError, match="finished model"):
         directory.claim(tmp_path / "out", resume=True, overwrite=False)
+
+
+def test_a_second_training_in_one_directory_is_kept_out(tmp_path: Path) -> None:
+    run = prepare(tiny_tree(tmp_path), tmp_path / "out", Silent())
+    with (
+        directory.locked(tmp_path / "out"),
+        pytest.raises(BundleError, match=f"(?s)Another training is at work.*process {os.getpid()}"),
+    ):
+        train(run)
+    assert train(run).finished
+    assert not (tmp_path / "out" / directory.LOCK).exists()
+
+
+def test_a_lock_that_a_killed_run_left_behind_means_nothing(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / directory.LOCK).write_text("1 on nowhere\n")
+    assert run_tiny(tmp_path, tmp_path / "out").finished
 
 
 def test_data_that_moved_is_still_the_same_data(tmp_path: Path) -> None:

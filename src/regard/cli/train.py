@@ -74,9 +74,10 @@ def run(
         outcome = to_the_end(prepared)
     if not outcome.finished:
         raise typer.Exit(128 + signal.Signals[outcome.stopped_by])
-    for split, figures in outcome.card["scores"].items():
-        sys.stdout.write(f"{split}: {figures['headline']}\n")
-    sys.stdout.write(f"model: {outcome.directory}\n")
+    if outcome.card:
+        for split, figures in outcome.card["scores"].items():
+            sys.stdout.write(f"{split}: {figures['headline']}\n")
+        sys.stdout.write(f"model: {outcome.directory}\n")
 
 
 def _model(text: str | None) -> Tree | None:

@@ -53,7 +53,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Among:
-    """Which heads and steps are in question; all of them if nothing is said. Layers and heads count from 0."""
+    """Which heads and steps are in question; all of them, and the mean of each layer's heads, if nothing is said.
+    Layers and heads count from 0."""
 
     layer: int | None = None
     head: Head | None = None
@@ -74,7 +75,7 @@ class Among:
 
     def _heads(self, name: str, count: int) -> Sequence[Head]:
         if self.head is None:
-            return range(count)
+            return [*range(count), *["mean"] * (count > 1)]
         if self.head != "mean" and not 0 <= self.head < count:
             raise ConfigError(f"{name} has no head {self.head}.", wanted=f"{_range(count)}, or mean")
         return [self.head]

@@ -18,7 +18,7 @@ from regard.seeds import derive
 from regard.training import checkpoint, directory
 from regard.training.checkpoint import Progress
 from regard.training.curves import draw_curves
-from regard.training.distributed import World, join, restarted
+from regard.training.distributed import World, join, leave, restarted
 from regard.training.loop import Learner, Step, learner, steps
 from regard.training.settings import RunConfig, resolve
 from regard.training.stopping import StopRequest
@@ -122,6 +122,7 @@ def train(run: Run) -> Outcome:
         card = _finish(run) if finished and run.world.leads else {}
         if run.world.leads:
             draw_curves(metrics.records(), run.out / "curves.svg")
+    leave()
     return Outcome(run.out, run.learner.updates, finished, stop.requested or "SIGTERM", card)
 
 
