@@ -1,5 +1,6 @@
 """Batches keep to their budget, lose no row, waste little, and are a function of (seed, step)."""
 
+import tracemalloc
 from dataclasses import FrozenInstanceError
 from itertools import count, pairwise
 
@@ -164,3 +165,50 @@ def test_a_batch_that_is_moved_nowhere_keeps_its_numbers() -> None:
 def test_a_batch_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         batch().source = batch().target  # type: ignore[misc]
+
+
+@given(lengths=SIZES, seed=st.integers(0, 9), cut=st.integers(0, 39))
+@settings(deadline=None, max_examples=50)
+def test_weights_say_how_often_a_row_comes(lengths: np.ndarray, seed: int, cut: int) -> None:
+    first = min(cut, len(lengths))
+    weights = [(first, 2.5), (len(lengths) - first, 1.0)]
+    order = Order(lengths, 60, seed, weights=weights)
+    for number in range(2):
+        rows = np.concatenate(epoch(order, number))
+        times = np.bincount(rows, minlength=len(lengths))
+        assert set(times[:first]) <= {2, 3}
+        assert set(times[first:]) <= {1}
+        assert abs(times[:first].sum() - 2.5 * first) <= 1
+
+
+def test_a_corpus_of_half_weight_is_seen_in_full_over_some_epochs() -> None:
+    lengths = like_multi30k(400)
+    order = Order(lengths, 512, seed=1, weights=[(200, 1.0), (200, 0.5)])
+    assert order.updates_per_epoch < Order(lengths, 512, seed=1).updates_per_epoch
+    epochs = [np.concatenate(epoch(order, number)) for number in range(16)]
+    assert all(len(rows) == 300 for rows in epochs)
+    assert len(np.unique(np.concatenate(epochs))) == 400
+    for group in (order[step] for step in range(order.updates_per_epoch)):
+        assert len(group) * lengths[group].max() <= 512
+
+
+def test_weights_of_one_change_nothing_but_the_bookkeeping() -> None:
+    lengths = like_multi30k(500)
+    one, other = Order(lengths, 512, seed=1), Order(lengths, 512, seed=1, weights=[(100, 1.0), (400, 1.0)])
+    assert same(epoch(one, 0), epoch(other, 0))
+
+
+def test_a_million_rows_are_ordered_in_little_memory() -> None:
+    lengths = like_multi30k(1_000_000).astype(np.uint16)
+    tracemalloc.start()
+    order = Order(lengths, 4096, seed=1)
+    held, built = tracemalloc.get_traced_memory()
+    order[0]
+    tracemalloc.reset_peak()
+    order[order.updates_per_epoch]
+    kept, planned = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert built < 40e6
+    assert held < 6e6
+    assert kept < 11e6
+    assert planned < 12e6

@@ -6,6 +6,7 @@ epoch groups and orders anew.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -71,16 +72,30 @@ def group_by_length(lengths: Lengths, budget: int, order: np.ndarray) -> list[np
 
     `order` decides among rows of equal length, and nothing else: the sizes of the groups are the same for every order.
     """
-    ranked = _ranked(lengths, order)
-    return np.split(ranked, _cuts(lengths[ranked], budget))
+    ranked = order[_ranked(lengths[order])]
+    longest = lengths[ranked].max(axis=1)
+    return np.split(ranked, _cuts(longest, np.ones_like(longest), budget))
 
 
 class Order:
-    """The endless sequence of groups: `order[step]` is the same for the same seed, whatever was asked before."""
+    """The endless sequence of groups: `order[step]` is the same for the same seed, whatever was asked before.
 
-    def __init__(self, lengths: Lengths, budget: int, seed: int) -> None:
-        self.lengths, self.seed = lengths, seed
-        self._cuts = _cuts(lengths[_ranked(lengths, np.arange(len(lengths)))], budget)
+    Where the groups of an epoch begin is settled once; every epoch has other rows of the same length there, and the
+    groups in another order. A row of weight 2 comes twice in an epoch, one of weight 0.5 in every other, by chance.
+    Made for ten million rows: it holds eight bytes for each.
+    """
+
+    def __init__(self, lengths: Lengths, budget: int, seed: int, *, weights: Sequence[tuple[int, float]] = ()) -> None:
+        """weights: (rows, weight) of each corpus, as they follow each other in `lengths`; if not given, all count 1."""
+        self.seed = seed
+        uneven = any(weight != 1 for _, weight in weights)
+        self._slots = _Slots.of(lengths, weights) if uneven else None
+        sizes = self._slots.lengths(lengths) if self._slots else lengths
+        self._ranked = _ranked(sizes).astype(np.uint32)
+        sizes = sizes[self._ranked]
+        starts = np.concatenate(([0], np.flatnonzero((sizes[1:] != sizes[:-1]).any(axis=1)) + 1))
+        self._cells = [*starts.tolist(), len(sizes)]  # between two of them, all lengths are equal
+        self._cuts = _cuts(sizes[starts].max(axis=1), np.diff(starts, append=len(sizes)), budget)
         self._planned: tuple[int, list[np.ndarray]] = (-1, [])  # the epoch that was asked for last
 
     @property
@@ -94,26 +109,76 @@ class Order:
     def __getitem__(self, step: int) -> np.ndarray:
         epoch, place = divmod(step, self.updates_per_epoch)
         if self._planned[0] != epoch:
+            self._planned = -1, []  # two epochs need not be held at once
             random = np.random.default_rng(derive(self.seed, "data", epoch))
-            groups = np.split(_ranked(self.lengths, random.permutation(len(self.lengths))), self._cuts)
+            groups = np.split(self._rows(random), self._cuts)
             self._planned = epoch, [groups[i] for i in random.permutation(len(groups))]
         return self._planned[1][place]
 
+    def _rows(self, random: np.random.Generator) -> np.ndarray:
+        """The rows of an epoch by length, those of equal lengths in any order."""
+        rows = self._slots.drawn(random)[self._ranked] if self._slots else self._ranked.copy()
+        for first, end in pairwise(self._cells):
+            random.shuffle(rows[first:end])
+        return rows
 
-def _ranked(lengths: Lengths, order: np.ndarray) -> np.ndarray:
+
+class _Slots(NamedTuple):
+    """The places of an epoch. Most hold a certain row; where a weight is no whole number, others hold one out of a few
+    rows of like length, by lot: pool[first : first + width]."""
+
+    fixed: np.ndarray
+    pool: np.ndarray
+    firsts: np.ndarray
+    widths: np.ndarray
+
+    @classmethod
+    def of(cls, lengths: Lengths, weights: Sequence[tuple[int, float]]) -> "_Slots":
+        fixed, pool, firsts, widths = [], [], [], []
+        begin = held = 0
+        for rows, weight in weights:
+            whole, rest = divmod(weight, 1)
+            fixed.append(np.tile(np.arange(begin, begin + rows, dtype=np.uint32), int(whole)))
+            if lots := round(rest * rows):
+                edges = np.linspace(0, rows, lots + 1).astype(np.int64)
+                pool.append(begin + _ranked(lengths[begin : begin + rows]).astype(np.uint32))
+                firsts.append(held + edges[:-1])
+                widths.append(np.diff(edges))
+                held += rows
+            begin += rows
+        nothing = np.empty(0, dtype=np.int64)
+        return cls(np.concatenate(fixed), *(np.concatenate(parts or [nothing]) for parts in (pool, firsts, widths)))
+
+    def lengths(self, lengths: Lengths) -> Lengths:
+        """Of the row in each slot; of the longest of those that may be there."""
+        longest = [np.maximum.reduceat(lengths[self.pool], self.firsts)] if len(self.firsts) else []
+        return np.concatenate([lengths[self.fixed], *longest])
+
+    def drawn(self, random: np.random.Generator) -> np.ndarray:
+        """A row for each slot."""
+        lots = self.firsts + (random.random(len(self.firsts)) * self.widths).astype(np.int64)
+        return np.concatenate([self.fixed, self.pool[lots]])
+
+
+def _ranked(lengths: Lengths) -> np.ndarray:
     """The rows by target length; within one, source lengths go up and, in the next, down again: no jump to pad for."""
-    *others, last = lengths[order].T
-    keys = [np.where(last % 2, -side, side) for side in others]
-    return order[np.lexsort((*keys, last))]
+    *others, last = lengths.T
+    keys = [np.where(last % 2, side.max(initial=0) - side, side) for side in others]
+    return np.lexsort((*keys, last))
 
 
-def _cuts(ranked: Lengths, budget: int) -> list[int]:
-    """Where a new group must begin so that none outgrows the budget."""
-    cuts, first, widest = [], 0, 0
-    for place, longest in enumerate(ranked.max(axis=1).tolist()):
-        grown = max(widest, longest)
-        if place > first and grown * (place - first + 1) > budget:
+def _cuts(longest: np.ndarray, counts: np.ndarray, budget: int) -> list[int]:
+    """Where a new group must begin so that none outgrows the budget. counts: how many rows of each length follow."""
+    cuts, first, place, widest = [], 0, 0, 0
+    for length, count in zip(longest.tolist(), counts.tolist(), strict=True):
+        grown = max(widest, length) if count else widest
+        if count and place > first and grown * (place - first + 1) > budget:
             cuts.append(place)
-            first, grown = place, longest
+            first, grown = place, length
+        place += count
+        while place - first > max(1, budget // max(1, grown)):
+            first += max(1, budget // max(1, grown))
+            cuts.append(first)
+            grown = length
         widest = grown
     return cuts
