@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from regard.data.lines import Line, fingerprint, joined_digest, lines_of, read_lines, with_text
 from regard.errors import DataError
 
-__all__ = ["READERS", "BadRow", "ParallelText", "fingerprint", "read_lines", "read_pairs"]
+__all__ = ["READERS", "BadRow", "PairReader", "ParallelText", "fingerprint", "read_lines", "read_pairs"]
 
 Pair = tuple[str, str]
 Langs = tuple[str, str] | None
@@ -60,25 +60,43 @@ class Row(NamedTuple):
         return "\t".join(line.shown(SHOWN) for line in self.lines)[:SHOWN]
 
 
+class PairReader:
+    """The pairs of one table or of two line-aligned files, one by one; `langs` names the columns or keys (source,
+    target). It may be gone through again, unless it is standard input. `skipped` and `fingerprint` belong to the last
+    time it was gone through to the end."""
+
+    def __init__(
+        self, paths: Sequence[str], *, langs: Langs = None, bad_rows: Literal["stop", "skip"] = "stop"
+    ) -> None:
+        self.paths, self.langs, self.bad_rows = paths, langs, bad_rows
+        self.skipped: list[BadRow] = []
+        self.fingerprint = ""
+
+    def __iter__(self) -> Iterator[Pair]:
+        digests = [hashlib.sha256() for _ in self.paths]
+        read = zip(self.paths, digests, strict=True)
+        files = [with_text(path, lines_of(path, digest.update)) for path, digest in read]
+        self.skipped, found = [], False
+        for row in _rows(self.paths, files, self.langs):
+            if not isinstance(row.result, DataError):
+                found = True
+                yield row.result
+            elif self.bad_rows == "skip":
+                self.skipped.append(BadRow(row.at.file, row.at.number, _why(row.result), row.text))
+            else:
+                raise _stopped(row, row.result)
+        if not found:
+            raise _nothing_left(self.paths, self.skipped)
+        self.fingerprint = joined_digest([digest.hexdigest() for digest in digests])
+
+
 def read_pairs(
     paths: Sequence[str], *, langs: Langs = None, bad_rows: Literal["stop", "skip"] = "stop"
 ) -> ParallelText:
-    """The pairs of one table or of two line-aligned files; `langs` names the columns or keys (source, target)."""
-    digests = [hashlib.sha256() for _ in paths]
-    files = [with_text(path, lines_of(path, digest.update)) for path, digest in zip(paths, digests, strict=True)]
-    pairs: list[Pair] = []
-    skipped: list[BadRow] = []
-    for row in _rows(paths, files, langs):
-        if not isinstance(row.result, DataError):
-            pairs.append(row.result)
-        elif bad_rows == "skip":
-            skipped.append(BadRow(row.at.file, row.at.number, _why(row.result), row.text))
-        else:
-            raise _stopped(row, row.result)
-    if not pairs:
-        raise _nothing_left(paths, skipped)
-    sources, targets = zip(*pairs, strict=True)
-    return ParallelText(sources, targets, tuple(skipped), joined_digest([digest.hexdigest() for digest in digests]))
+    """All pairs at once (see `PairReader`)."""
+    reader = PairReader(paths, langs=langs, bad_rows=bad_rows)
+    sources, targets = zip(*reader, strict=True)
+    return ParallelText(sources, targets, tuple(reader.skipped), reader.fingerprint)
 
 
 def _rows(paths: Sequence[str], files: Sequence[Iterator[Line]], langs: Langs) -> Iterator[Row]:
