@@ -1,13 +1,15 @@
 """Tiny training runs for the tests: real files, real settings, seconds of work."""
 
 import random
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from regard.training import checkpoint
 from regard.training.run import Outcome, prepare, train
 
 LETTERS = "abcdefgh"
+T = TypeVar("T")
 
 
 class Silent:
@@ -28,6 +30,9 @@ class Silent:
 
     def said(self, text: str) -> None:
         self.words.append(text)
+
+    def counted(self, items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
+        return iter(items)
 
 
 def write_reversals(path: Path, count: int, seed: int = 0, longest: int = 6) -> Path:

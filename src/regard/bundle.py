@@ -26,8 +26,7 @@ def load(model: str | Path) -> Any:
     entry = catalogue.task_entry(config["task"])
     tokenizers = catalogue.find(entry.tokenizers).load(directory, config)
     network = build_model(config, tokenizers.model_sizes())
-    tensors, _ = read_tensors(directory / WEIGHTS)
-    put_weights(network, tensors, where=str(directory / WEIGHTS))
+    read_weights(directory, network)
     return catalogue.find(entry.verbs).assemble(network, tokenizers, config, directory.resolve().name)
 
 
@@ -79,6 +78,12 @@ def _check(config: Tree, path: Path) -> None:
 def write_config(directory: Path, config: Tree) -> None:
     """The resolved settings of a run."""
     write_text(directory / CONFIG, _json({"format": FORMAT, **config}))
+
+
+def read_weights(directory: Path, model: nn.Module) -> None:
+    """Puts the weights of a model directory into a model of the same shape."""
+    tensors, _ = read_tensors(directory / WEIGHTS)
+    put_weights(model, tensors, where=str(directory / WEIGHTS))
 
 
 def write_weights(directory: Path, weights: Mapping[str, Tensor]) -> None:

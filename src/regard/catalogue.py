@@ -69,7 +69,7 @@ MODELS = {
 TASKS = {
     "translation": Task(
         task="regard.tasks.translation:TranslationTask",
-        tokenizers="regard.tasks.translation:Tokenizers",
+        tokenizers="regard.tasks.pairs:Tokenizers",
         validate="regard.evaluation.translation:validate",
         evaluate="regard.evaluation.translation:evaluate",
         verbs="regard.tasks.translator:Translator",

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from regard.attention.capture import Attends
 from regard.models.transformer import Transformer, TransformerConfig
-from regard.tasks.translation import Tokenizers
+from regard.tasks.pairs import Tokenizers
 from regard.tasks.translator import Translator
 from regard.text import TokenizerConfig, train_tokenizer
 from tests import oracles

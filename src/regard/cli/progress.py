@@ -57,6 +57,15 @@ class Lines:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
 
+    def counted(self, items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
+        """Passes the items on; says at times how many there were, if it takes long."""
+        said = time.monotonic()
+        for number, item in enumerate(items, start=1):
+            if number % 1000 == 0 and time.monotonic() - said >= self.every:
+                said = time.monotonic()
+                self.said(f"{what}: {number:,}{f' of {total:,}' if total else ''}")
+            yield item
+
     def _describe(self, step: Step) -> str:
         losses = "  ".join(f"{name} {value:.3f}" for name, value in step.losses.items())
         left = self._rate.left(self.updates - step.number)
@@ -109,6 +118,9 @@ class Bar(Lines):
     def said(self, text: str) -> None:
         self.bar.console.print(text, highlight=False, markup=False)
 
+    def counted(self, items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
+        return counted(items, total=total, what=what)
+
 
 class _Rate:
     """Tokens and updates a second of late, validation not counted."""
@@ -147,11 +159,14 @@ def counted(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
         yield from items
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    began = time.monotonic()
-    with Progress(transient=True, console=Console(stderr=True)) as bar:
-        row = bar.add_task(what, total=total, visible=False)
-        for item in items:
-            bar.update(row, advance=1, visible=time.monotonic() - began > 2)
+    began = shown = time.monotonic()
+    columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn())
+    with Progress(*columns, transient=True, console=Console(stderr=True)) as bar:
+        row = bar.add_task(what, total=total or None, visible=False)
+        for number, item in enumerate(items, start=1):
+            if time.monotonic() - shown > 0.1:
+                shown = time.monotonic()
+                bar.update(row, completed=number, visible=shown - began > 2)
             yield item

@@ -26,6 +26,9 @@ def train(
     langs: Annotated[str, typer.Option(help="Languages, such as en-zh.")] = "",
     model: Annotated[str | None, typer.Option(help=f"{NAMES}.  [default: transformer:tiny]")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
+    init: Annotated[
+        str | None, typer.Option(help="Begin with the weights and the tokenizer of this model directory (fine-tuning).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same model.  [default: 1]")] = None,
     minutes: Annotated[float | None, typer.Option(help="Choose training.updates to take about so long.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the run in --out stopped.")] = False,
@@ -41,7 +44,7 @@ def train(
     data: Tree = {split: [str(path) for path in paths] for split, paths in files.items() if paths}
     if langs:
         data["langs"] = languages(langs)
-    asked = {"task": task, "model": _model(model), "data": data or None, "seed": seed}
+    asked = {"task": task, "model": _model(model), "data": data or None, "seed": seed, "init": init}
     given: Tree = {key: value for key, value in asked.items() if value is not None}
     guessed = {"data": {"langs": suffixes(train)}} if suffixes(train) else {}
     tree = merge(guessed, load_toml(config) if config else {}, given, parse_overrides(settings or ()))

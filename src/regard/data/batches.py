@@ -58,12 +58,16 @@ class PairBatch:
         return PairBatch(**moved)
 
 
-def pad(rows: Sequence[Sequence[int]], filler: int) -> tuple[Int[Tensor, "B S"], Int[Tensor, "B"]]:
-    """Rows of unequal length as one rectangle, and their lengths."""
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+def pad(
+    rows: Sequence[Sequence[int] | np.ndarray], filler: int, *, before: Sequence[int] = (), behind: Sequence[int] = ()
+) -> tuple[Int[Tensor, "B S"], Int[Tensor, "B"]]:
+    """Rows of unequal length as one rectangle, and their lengths; `before` and `behind` are added to each row."""
+    first = len(before)
+    ends = first + np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    lengths = ends + len(behind)
     block = np.full((len(rows), int(lengths.max(initial=1))), filler, dtype=np.int64)
-    for line, row in zip(block, rows, strict=True):
-        line[: len(row)] = row
+    for line, row, end, length in zip(block, rows, ends.tolist(), lengths.tolist(), strict=True):
+        line[:first], line[first:end], line[end:length] = before, row, behind
     return torch.from_numpy(block), torch.from_numpy(lengths)
 
 

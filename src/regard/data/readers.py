@@ -37,6 +37,9 @@ class BadRow:
     why: str
     text: str
 
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.why}: {self.text}"
+
 
 @dataclass(frozen=True)
 class ParallelText:

@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from regard.errors import DataError
 from regard.evaluation.alignment import Gold, score_alignments
-from regard.tasks.alignment import EVERY, Among, Choice, Watch, unwatched
+from regard.tasks.alignment import EVERY, Among, Choice
 from regard.tasks.links import SYMMETRISATIONS, Links
 from regard.tasks.translator import Translator
 from regard.tasks.word_texts import WordPair
 from regard.tasks.word_weights import word_weights
+from regard.watching import Watch, unwatched
 
 Both = tuple[Links, Links]
 Readings = list[Both]

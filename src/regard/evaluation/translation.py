@@ -10,7 +10,8 @@ from regard.data.batches import group_by_length
 from regard.data.readers import ParallelText
 from regard.errors import DataError
 from regard.evaluation.scores import score
-from regard.tasks.translation import EncodedPairs, Tokenizers, TranslationTask, cross_entropy
+from regard.tasks.pairs import EncodedPairs, Tokenizers
+from regard.tasks.translation import TranslationTask, cross_entropy
 from regard.tasks.translator import Search, Translator
 
 

@@ -5,29 +5,15 @@ A step of the decoder can be taken for the word that it *predicts*, as Bahdanau 
 Alignment Induction from Neural Machine Translation"). Which is better depends on the head.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
 
 from regard.errors import ConfigError
 from regard.tasks.links import SYMMETRISATIONS, Links, by_source, by_target, claims, turned
 from regard.tasks.translator import Translator
 from regard.tasks.word_texts import WordPair
 from regard.tasks.word_weights import SHIFTS, Head, Shift, WordWeights, word_weights
-
-T = TypeVar("T")
-
-
-@runtime_checkable
-class Watch(Protocol):
-    """Passes items on while somebody looks, such as a progress bar."""
-
-    def __call__(self, items: Iterator[T], *, total: int, what: str) -> Iterator[T]: ...
-
-
-def unwatched(items: Iterator[T], *, total: int, what: str) -> Iterator[T]:
-    """Nobody looks."""
-    return items
+from regard.watching import Watch, unwatched
 
 
 @dataclass(frozen=True)

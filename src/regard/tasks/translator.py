@@ -14,8 +14,8 @@ from regard.data.batches import Sentences, group_by_length, pad
 from regard.decoding import Hypothesis, Request, beam, greedy
 from regard.errors import ConfigError, LimitError
 from regard.insight import Trace
+from regard.tasks.pairs import EncodedPairs, Tokenizers
 from regard.tasks.traces import token_row
-from regard.tasks.translation import EncodedPairs, Tokenizers
 
 BATCH_TOKENS = 2048
 

@@ -16,7 +16,7 @@ from jaxtyping import Float32
 from regard.attention import NothingRecordedError, capture
 from regard.data.batches import group_by_length
 from regard.errors import ConfigError, LimitError
-from regard.tasks.translation import EncodedPairs, Tokenizers
+from regard.tasks.pairs import EncodedPairs, Tokenizers
 from regard.tasks.translator import BATCH_TOKENS, Translator
 from regard.tasks.word_texts import WordPair, WordText
 from regard.text import Tokenizer

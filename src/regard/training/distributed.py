@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from regard.data.batches import Share
+from regard.errors import LimitError
 
 T = TypeVar("T")
 PATIENCE = timedelta(days=1)
@@ -74,6 +75,24 @@ class World:
             raise box[1]
         made: T = box[0]
         return made
+
+    def in_turn(self, make: Callable[[], T]) -> T:
+        """What each process makes, the first one on a machine before the others: they find what it has left on disk."""
+        if self.size == 1:
+            return make()
+        made: list[T] = []
+        failed = None
+        if self.local == 0:
+            try:
+                made.append(make())
+            except Exception as error:
+                failed = error
+        lost = self.summed({"failed": float(failed is not None)})["failed"]
+        if failed is not None:
+            raise failed
+        if lost:
+            raise LimitError("Another process of this training could not begin.", do="see what it says")
+        return made[0] if made else make()
 
 
 ALONE = World()

@@ -1,17 +1,18 @@
 """One training run, from files to a model directory. It never prints: whoever watches is a `Watcher`."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import nn
 
 from regard import bundle, catalogue
-from regard.config import Tree
+from regard.config import Tree, merge
 from regard.errors import ConfigError
 from regard.memory import keep_freed_memory
 from regard.seeds import derive
@@ -26,6 +27,8 @@ from regard.training.tracking import Metrics
 from regard.training.trial import seconds_an_update
 from regard.weights import weights_of
 
+T = TypeVar("T")
+
 
 @runtime_checkable
 class Watcher(Protocol):
@@ -35,6 +38,7 @@ class Watcher(Protocol):
     def stepped(self, step: Step, seconds: float) -> None: ...
     def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None: ...
     def said(self, text: str) -> None: ...
+    def counted(self, items: Iterable[T], *, total: int, what: str) -> Iterator[T]: ...
 
 
 class Nobody:
@@ -44,6 +48,9 @@ class Nobody:
     def stepped(self, step: Step, seconds: float) -> None: ...
     def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None: ...
     def said(self, text: str) -> None: ...
+
+    def counted(self, items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
+        return iter(items)
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,7 @@ def prepare(
     minutes: float | None = None,
 ) -> Run:
     """Reads the data, trains the tokenizer (a resumed run has one), builds the model. Writes nothing."""
+    tree = _from_another(tree)
     config = resolve(tree)
     world = join(_device(config.training.device))
     again = restarted()
@@ -97,14 +105,35 @@ def prepare(
     torch.set_num_threads(config.training.threads or torch.get_num_threads())
     resolved = {"threads": torch.get_num_threads(), "device": torch.device(world.device).type}
     config = replace(config, training=config.training.model_copy(update=resolved))
-    build_task = catalogue.find(catalogue.task_entry(config.task).task)
-    task = build_task(config.settings, model=config.model, seed=config.seed, saved=out if saved is not None else None)
+    entry, like = catalogue.task_entry(config.task), _like(out if saved is not None else config.init)
+    tokenizers = catalogue.find(entry.tokenizers).load(like, config.tree()) if like else None
+    build = partial(catalogue.find(entry.task), config.settings, model=config.model, seed=config.seed)
+    task = world.in_turn(lambda: build(tokenizers=tokenizers, watch=watcher.counted))
     torch.manual_seed(derive(config.seed, "init"))
-    model = bundle.build_model(config.tree(), task.tokenizers.model_sizes()).to(world.device)
+    model = bundle.build_model(config.tree(), task.tokenizers.model_sizes())
+    if config.init and saved is None:
+        bundle.read_weights(Path(config.init), model)
+    model = model.to(world.device)
     run = Run(config, out, task, learner(model, config.training), world, watcher, tree, saved is not None)
     if minutes and run.resumed:
         watcher.said("--minutes is left aside: a resumed run keeps its number of updates")
     return _within(run, minutes) if minutes and not run.resumed else run
+
+
+def _from_another(tree: Tree) -> Tree:
+    """The settings of a run that begins with a trained model, which brings its task, its sizes and its tokenizer."""
+    if not tree.get("init"):
+        return tree
+    trained = bundle.read_config(Path(str(tree["init"])))
+    asked, is_now = tree.get("model", {}).get("name", trained["model"]["name"]), trained["model"]["name"]
+    if asked != is_now:
+        raise ConfigError(f"{tree['init']} is a {is_now}, not a {asked}.", do="leave --model out, or --init")
+    langs = {"data": {"langs": trained["data"]["langs"]}} if any(trained["data"]["langs"]) else {}
+    return merge({key: trained[key] for key in ("task", "model", "tokenizer")}, langs, tree)
+
+
+def _like(place: Path | str) -> Path | None:
+    return Path(place) if place else None
 
 
 def train(run: Run) -> Outcome:

@@ -61,12 +61,15 @@ class RunConfig:
     settings: Section
     training: TrainingConfig
     seed: int = 1
+    init: str = ""
+    """Directory of the trained model that the run begins with; none if empty."""
 
     def tree(self) -> Tree:
         """As it is saved."""
         return {
             "task": self.task,
             "seed": self.seed,
+            "init": self.init,
             "model": {"name": self.model_name, **self.model.model_dump(mode="json")},
             **self.settings.model_dump(mode="json"),
             "training": self.training.model_dump(mode="json"),
@@ -77,7 +80,7 @@ def resolve(tree: Tree) -> RunConfig:
     """The run that a tree of settings means. `model` holds "name", "preset" and the model's own keys."""
     tree = dict(tree)
     task = str(tree.pop("task", next(iter(catalogue.TASKS))))
-    seed = _seed(tree.pop("seed", 1))
+    seed, init = _seed(tree.pop("seed", 1)), str(tree.pop("init", ""))
     config_class = catalogue.find(catalogue.task_entry(task).task).config_class
     model = _section(tree, "model")
     name = str(model.pop("name", catalogue.model_names(task)[0]))
@@ -92,6 +95,7 @@ def resolve(tree: Tree) -> RunConfig:
         settings=config_class.parse(tree),
         training=TrainingConfig.parse(training, where="training"),
         seed=seed,
+        init=init,
     )
 
 
@@ -109,7 +113,7 @@ def _section(tree: Tree, name: str) -> Tree:
 
 
 def _refuse_unknown(tree: Tree, config_class: type[Section]) -> None:
-    known = {"task", "seed", "model", "training", *config_class.model_fields}
+    known = {"task", "seed", "init", "model", "training", *config_class.model_fields}
     for key in tree:
         if key not in known:
             raise ConfigError(f"There is no section called {key}.", do=nearest(key, known))
