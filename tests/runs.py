@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from regard.training import checkpoint
-from regard.training.run import Outcome, prepare, train
+from regard.training.run import Outcome, train
+from regard.training.start import prepare
 
 LETTERS = "abcdefgh"
 T = TypeVar("T")

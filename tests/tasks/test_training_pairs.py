@@ -11,7 +11,7 @@ import pytest
 import regard
 from regard.errors import BundleError, ConfigError
 from regard.tasks import training_pairs
-from regard.training.run import prepare
+from regard.training.start import prepare
 from tests.runs import Silent, run_tree, tiny_tree, write_reversals
 
 

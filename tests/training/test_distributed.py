@@ -13,7 +13,7 @@ import pytest
 
 from regard.data.batches import Share
 from regard.training.distributed import World
-from regard.training.run import prepare
+from regard.training.start import prepare
 from tests.runs import Silent, run_tree, tiny_tree
 
 ROOT = Path(__file__).parents[2]

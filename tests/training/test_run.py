@@ -13,8 +13,9 @@ import regard
 from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.training import checkpoint, directory
 from regard.training.loop import learner, steps
-from regard.training.run import prepare, train
+from regard.training.run import train
 from regard.training.settings import resolve
+from regard.training.start import prepare
 from regard.training.tracking import Metrics
 from tests.runs import Silent, run_tiny, run_tree, tiny_tree
 

@@ -62,8 +62,8 @@ def run(
 ) -> None:
     """Trains what the tree of settings says, and prints what it scored."""
     from regard.cli.progress import watcher
-    from regard.training.run import facts, prepare
     from regard.training.run import train as to_the_end
+    from regard.training.start import facts, prepare
 
     if minutes is not None and not 0 < minutes < 1e6:
         raise ConfigError("--minutes must be above 0.", found=str(minutes))

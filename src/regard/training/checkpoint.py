@@ -1,10 +1,14 @@
 """A checkpoint: everything needed to go on as if nothing had happened, in one file that is replaced in one move.
+Earlier ones are kept beside it if that is asked for.
 
 It holds the weights, the optimiser's moments, the averaged weights, the number of updates and the best score. Batches,
 dropout and the learning rate are functions of (seed, update), so there is no random state to carry.
 """
 
 import json
+import os
+import shutil
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,7 +19,7 @@ from regard.errors import BundleError
 from regard.training.loop import Learner
 from regard.weights import read_tensors, weights_of, write_tensors
 
-FILE = "checkpoint.safetensors"
+FILE, KEPT = "checkpoint.safetensors", "checkpoints"
 Contents = tuple[dict[str, Tensor], str]
 """The tensors, and a note in JSON."""
 
@@ -27,13 +31,47 @@ class Progress:
     updates: int = 0
     best_score: float | None = None
     best_update: int = 0
+    waited: int = 0
+    """Validations since the best one."""
     seconds: float = 0.0
 
 
-def save(directory: Path, learner: Learner, progress: Progress) -> None:
-    """Replaces the checkpoint of a run."""
+def save(directory: Path, learner: Learner, progress: Progress, *, keep: int = 1) -> None:
+    """Replaces the checkpoint of a run. keep: how many there shall be, this one among them."""
     note = {**asdict(progress), "scaler": learner.scaler.state()}
     write_tensors(directory / FILE, _tensors(learner), json.dumps(note))
+    if keep > 1:
+        kept = directory / KEPT / f"{progress.updates:08}.safetensors"
+        kept.parent.mkdir(exist_ok=True)
+        temporary = kept.with_suffix(".tmp")
+        temporary.unlink(missing_ok=True)
+        _link(directory / FILE, temporary)
+        temporary.replace(kept)
+        for old in kept_files(directory)[:-keep]:
+            old.unlink()
+
+
+def kept_files(directory: Path) -> list[Path]:
+    """The checkpoints that were kept, the latest last."""
+    return sorted((directory / KEPT).glob("*.safetensors"))
+
+
+def mean_weights(files: Sequence[Path]) -> dict[str, Tensor]:
+    """The weights of a model, averaged over checkpoints."""
+    total: dict[str, Tensor] = {}
+    for path in files:
+        for name, tensor in read_tensors(path)[0].items():
+            if name.startswith("model."):
+                total[name] = total[name] + tensor.double() if name in total else tensor.double()
+    return {name.removeprefix("model."): (tensor / len(files)).float() for name, tensor in total.items()}
+
+
+def _link(old: Path, new: Path) -> None:
+    """A second name for the file; a copy where the file system has no such thing."""
+    try:
+        os.link(old, new)
+    except OSError:
+        shutil.copyfile(old, new)
 
 
 def read(directory: Path) -> Contents:

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,7 +93,7 @@ def agree(out: Path, saved: Tree, given: Tree) -> Tree:
     moved: Tree = {}
     for path, value in leaves(given):
         before = _leaf(asked, path) if _leaf(asked, path) is not None else _leaf(saved, path)
-        if path in MOVABLE:
+        if path in MOVABLE or (path == ("training", "updates") and _prolongs(saved, value)):
             moved = merge(moved, {path[0]: {path[1]: value}})
         elif before != _plain(value):
             key = ".".join(path)
@@ -103,11 +104,26 @@ def agree(out: Path, saved: Tree, given: Tree) -> Tree:
     return {key: value for key, value in merge(saved, moved).items() if key != "format"}
 
 
+def _prolongs(saved: Tree, updates: Any) -> bool:
+    """Whether a run can be made longer: not if its learning rate was to reach zero at the end."""
+    training = saved["training"]
+    if not isinstance(updates, int) or updates <= training["updates"]:
+        return False
+    if training["schedule"] in ("linear", "cosine"):
+        raise ConfigError(
+            f"The learning rate of this run was to end at update {training['updates']:,}; it cannot be made longer.",
+            found=f"training.schedule={training['schedule']}",
+            do="train on in another directory with --init, or use training.schedule=inverse-sqrt from the beginning",
+        )
+    return True
+
+
 def begin(out: Path, config: Tree, asked: Tree, task: Any) -> None:
     """Clears what an earlier run left here, and writes what can be known before the first update."""
     _make(out)
     for name in OURS:
         (out / name).unlink(missing_ok=True)
+    shutil.rmtree(out / checkpoint.KEPT, ignore_errors=True)
     bundle.write_config(out, config)
     task.tokenizers.save(out)
     write_text(out / RUN, json.dumps({"asked": asked, "data": task.fingerprints()}, indent=2) + "\n")

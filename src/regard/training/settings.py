@@ -29,7 +29,11 @@ class TrainingConfig(Section):
     average: float = Field(0.999, ge=0, lt=1, description="moving average of the weights, used for scoring and saved")
     validate_every: int = Field(500, gt=0)
     validate_sentences: int = Field(1000, gt=0, description="how many of them are scored at each validation")
+    metric: str = Field("score", description="figure of the validation that the best model is chosen by, such as loss")
+    patience: int = Field(0, ge=0, description="validations without a better one that end the training; 0: any number")
     save_every: int = Field(500, gt=0)
+    keep: int = Field(1, gt=0, description="how many checkpoints are kept, the last ones")
+    average_last: int = Field(0, ge=0, description="checkpoints whose mean is tried as the final model; 0: none")
     log_every: int = Field(50, gt=0)
     threads: int = Field(0, ge=0, le=1024, description="0: as many as torch would take; the number is then saved")
     device: str = "auto"
@@ -41,6 +45,12 @@ class TrainingConfig(Section):
         if isinstance(updates, int) and "warmup" not in values:
             return {**values, "warmup": min(400, max(1, updates // 5))}
         return values
+
+    @model_validator(mode="after")
+    def _checkpoints_suffice(self) -> "TrainingConfig":
+        if self.average_last > self.keep:
+            raise ValueError(f"average_last {self.average_last} needs as many checkpoints; keep is {self.keep}")
+        return self
 
     @model_validator(mode="after")
     def _warmup_fits(self) -> "TrainingConfig":

@@ -2,8 +2,12 @@
 
 import signal
 import threading
+import time
 from types import FrameType, TracebackType
 from typing import Any
+
+TOGETHER = 0.5
+"""Seconds within which two signals count as one: torchrun passes on what the terminal has sent to all."""
 
 
 class StopRequest:
@@ -11,6 +15,7 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.requested = ""
+        self._asked = 0.0
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "StopRequest":
@@ -25,8 +30,12 @@ class StopRequest:
         self._restore()
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        self.requested = signal.Signals(number).name
-        self._restore()
+        now = time.monotonic()
+        if not self.requested:
+            self.requested, self._asked = signal.Signals(number).name, now
+        elif now - self._asked > TOGETHER:
+            self._restore()
+            signal.raise_signal(number)
 
     def _restore(self) -> None:
         for number, handler in self._before.items():

@@ -18,7 +18,8 @@ from regard.errors import LimitError, RegardError
 from regard.files import write_text
 from regard.lab.compare.figures import FIGURES, measure
 from regard.lab.compare.plan import Budget, Plan
-from regard.training.run import Watcher, prepare, train
+from regard.training.run import train
+from regard.training.start import Watcher, prepare
 
 FAILED = "failed.txt"
 """Why a run came to nothing: it has diverged, and would do so again."""

@@ -8,8 +8,8 @@ import torch
 from regard import bundle
 from regard.config import Tree, merge
 from regard.errors import ConfigError
-from regard.training.run import parameters
 from regard.training.settings import resolve
+from regard.training.start import parameters
 
 WIDTHS = ("width", "hidden", "embedding", "alignment", "readout")
 STEPS = (16, 4)
