@@ -11,6 +11,12 @@ ROWS = 128
 """Predictions handled at a time: their logits then stay in the processor's cache."""
 
 
+def _product_dtype(weight: Tensor) -> torch.dtype:
+    """What products are computed in: the weights' own type, or half of it under autocast."""
+    kind = weight.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+
+
 class _LinearCrossEntropy(torch.autograd.Function):
     """The logits (a row per predicted word, a column per word of the vocabulary) would be the largest tensor of
     training by far, and be read and written six times. So they are made a few rows at a time, turned into their
@@ -24,12 +30,13 @@ class _LinearCrossEntropy(torch.autograd.Function):
         to_hidden = torch.empty_like(hidden) if needed else None
         to_weight = torch.zeros_like(weight) if needed else None
         to_bias = torch.zeros_like(bias) if needed and bias is not None else None
-        total = torch.zeros(
-            (), dtype=torch.float64 if hidden.device.type == "cpu" else torch.float32, device=hidden.device
-        )
+        kind, device = _product_dtype(weight), hidden.device
+        total = torch.zeros((), dtype=torch.float64 if device.type == "cpu" else torch.float32, device=device)
+        matrix, shift = weight.to(kind), None if bias is None else bias.to(kind)
         for first in range(0, len(hidden), ROWS):
-            rows, words = hidden[first : first + ROWS], wanted[first : first + ROWS, None]
-            log_probs = F.log_softmax(F.linear(rows, weight, bias), dim=1)
+            rows, words = hidden[first : first + ROWS].to(kind), wanted[first : first + ROWS, None]
+            wide = torch.promote_types(kind, torch.float32)
+            log_probs = F.log_softmax(F.linear(rows, matrix, shift), dim=1, dtype=wide)
             total -= (1 - smoothing) * log_probs.gather(1, words).sum()
             if smoothing:
                 total -= smoothing * log_probs.mean(1).sum()
@@ -37,10 +44,14 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 continue
             gradient = log_probs.exp_().sub_(smoothing / log_probs.shape[1])
             gradient.scatter_add_(1, words, torch.full_like(words, smoothing - 1, dtype=gradient.dtype))
-            torch.mm(gradient, weight, out=to_hidden[first : first + ROWS])
-            to_weight.addmm_(gradient.T, rows)
             if to_bias is not None:
                 to_bias += gradient.sum(0)
+            gradient = gradient.to(kind)
+            to_hidden[first : first + ROWS] = gradient @ matrix
+            if kind == to_weight.dtype:
+                to_weight.addmm_(gradient.T, rows)
+            else:
+                to_weight += gradient.T @ rows
         ctx.save_for_backward(to_hidden, to_weight, to_bias)
         return total.to(hidden.dtype)
 

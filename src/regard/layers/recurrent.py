@@ -1,8 +1,9 @@
 """Recurrent layers: what was read so far is kept in a state, and each new word changes it.
 
 A cell does in `project` what needs no state, for all steps in one product, and in `step` what does. Its state is a
-tuple of tensors (R D), the first of which is what others see. Padding needs no mask: it stands behind each sentence, so
-that it cannot touch the sentence's states, and the last state is taken where the sentence ends.
+tuple of tensors (R D), the first of which is what others see; it keeps its precision under autocast. Padding needs no
+mask: it stands behind each sentence, so that it cannot touch the sentence's states, and the last state is taken where
+the sentence ends.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,7 +56,7 @@ class GRU(nn.Module):
         from_state, memory = self.recurrent(h).split_with_sizes(sizes, dim=-1)
         r, z = torch.sigmoid(gates + from_state).chunk(2, dim=-1)
         n = torch.tanh(torch.addcmul(candidate, r, memory))
-        return (torch.lerp(n, h, z),)
+        return (torch.lerp(n.to(h), h, z.to(h)),)
 
 
 class ChoGRU(nn.Module):
@@ -84,7 +85,8 @@ class ChoGRU(nn.Module):
         (h,) = state
         gates, candidate = projected.split_with_sizes((2 * self.width, self.width), dim=-1)
         z, r = torch.sigmoid(gates + self.gates(h)).chunk(2, dim=-1)
-        return (torch.lerp(h, torch.tanh(candidate + self.candidate(r * h)), z),)
+        proposed = torch.tanh(candidate + self.candidate(r * h))
+        return (torch.lerp(h, proposed.to(h), z.to(h)),)
 
 
 class LSTM(nn.Module):

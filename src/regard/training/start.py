@@ -83,6 +83,10 @@ def prepare(
     saved = world.told(lambda: directory.claim(out, resume=resume or again, overwrite=overwrite and not again))
     if saved is not None:
         config = resolve(world.told(lambda: directory.agree(out, saved, tree)))
+    if config.training.precision != "float32" and world.device == "cpu":
+        raise ConfigError(
+            f"training.precision={config.training.precision} is for GPUs.", do="leave it out to train on a CPU"
+        )
     watcher = watcher if world.leads else Nobody()
     keep_freed_memory()
     torch.set_num_threads(config.training.threads or torch.get_num_threads())
