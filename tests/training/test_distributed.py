@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from regard.data.batches import Share
+from regard.training import launch
 from regard.training.distributed import World
 from regard.training.start import prepare
 from tests.runs import Silent, run_tree, tiny_tree
@@ -135,3 +136,57 @@ def _wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
         assert process.poll() is None
         time.sleep(0.1)
     raise AssertionError(f"{path} does not appear")
+
+
+def regard_train(tree: dict[str, Any], out: Path, *more: str) -> "subprocess.CompletedProcess[str]":
+    config = out.parent / f"{out.name}.toml"
+    config.write_text(_toml(tree))
+    command = [sys.executable, "-m", "regard", "train", "--config", str(config), "--out", str(out), *more]
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_processes_are_started_by_a_setting_and_found_again_on_resume(tmp_path: Path) -> None:
+    run_tree(tree_of(tmp_path, updates=20), tmp_path / "one")
+    tree = {**tree_of(tmp_path, updates=20), "distributed": {"processes": 2}}
+    done = regard_train(tree, tmp_path / "two")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("model:") == 1
+    assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=1e-5)
+    saved = json.loads((tmp_path / "two" / "config.json").read_text())
+    assert (saved["distributed"]["processes"], saved["training"]["threads"]) == (2, 1)
+    again = regard_train(tree, tmp_path / "two", "--resume")
+    assert again.returncode == 0, again.stderr
+
+
+def test_an_error_is_told_once_and_ends_all_processes(tmp_path: Path) -> None:
+    tree = {**tree_of(tmp_path), "distributed": {"processes": 2}}
+    tree["data"]["train"] = [str(tmp_path / "none.tsv")]
+    done = regard_train(tree, tmp_path / "out")
+    assert done.returncode == 1
+    assert done.stderr.count("none.tsv does not exist") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_auto_measures_and_writes_down_what_it_chose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "SECONDS", 0.2)
+    monkeypatch.setattr(launch, "cores", lambda: 2)
+    said: list[str] = []
+    tree = {**tree_of(tmp_path), "distributed": {"processes": "auto"}}
+    chosen = launch.several(tree, None, said.append)
+    assert chosen in [(1, 2), (2, 1)]
+    assert [words.split(":")[0] for words in said] == ["1 × 2 threads", "2 × 1 threads"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "saved", "wanted"),
+    [
+        ({}, None, None),
+        ({"distributed": {"processes": 1}}, None, None),
+        ({"distributed": {"processes": 4}, "training": {"threads": 3}}, None, (4, 3)),
+        ({}, {"distributed": {"processes": 2}, "training": {"threads": 5}}, (2, 5)),
+        ({"distributed": 5, "training": 3}, None, None),
+        ({"distributed": {"processes": "many"}}, None, None),
+    ],
+)
+def test_how_many_processes_a_run_wants(tree: Any, saved: Any, wanted: Any) -> None:
+    assert launch.several(tree, saved, print) == wanted

@@ -48,7 +48,21 @@ def train(
     given: Tree = {key: value for key, value in asked.items() if value is not None}
     guessed = {"data": {"langs": suffixes(train)}} if suffixes(train) else {}
     tree = merge(guessed, load_toml(config) if config else {}, given, parse_overrides(settings or ()))
+    if not dry_run:
+        _in_several(tree, out if resume else None)
     run(tree, out, resume=resume, overwrite=overwrite, dry_run=dry_run, minutes=minutes)
+
+
+def _in_several(tree: Tree, resumed: Path | None) -> None:
+    """If the settings ask for several processes, this one only starts them, and leaves when they have ended."""
+    from regard.bundle import CONFIG, read_config
+    from regard.training.launch import launch, several
+
+    saved = read_config(resumed) if resumed and (resumed / CONFIG).exists() else None
+    if shared := several(tree, saved, lambda text: print(text, file=sys.stderr)):
+        processes, threads = shared
+        command = ["-m", "regard", *sys.argv[1:], f"distributed.processes={processes}", f"training.threads={threads}"]
+        raise typer.Exit(launch(command, processes, threads))
 
 
 def run(

@@ -20,9 +20,12 @@ OURS = (
     bundle.CONFIG, bundle.WEIGHTS, bundle.CARD, bundle.README, checkpoint.FILE, tracking.FILE, RUN,
     "tokenizer.json", "tokenizer.target.json", "curves.svg", "skipped.txt",
 )  # fmt: skip
-MOVABLE = {("training", "device"), ("training", "threads"), ("data", "train"), ("data", "val"), ("data", "test")}
+MOVABLE = {
+    ("training", "device"), ("training", "threads"), ("distributed", "processes"),
+    ("data", "train"), ("data", "val"), ("data", "test"),
+}  # fmt: skip
 """Settings that a resumed run may change: on another machine they are others. What the files hold is compared by
-fingerprint; another device or number of threads may change the last bits of the weights."""
+fingerprint; another device, or another number of threads or processes, may change the last bits of the weights."""
 
 
 def claim(out: Path, *, resume: bool, overwrite: bool) -> Tree | None:

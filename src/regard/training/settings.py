@@ -61,6 +61,14 @@ class TrainingConfig(Section):
         return self
 
 
+class DistributedConfig(Section):
+    """Several processes on this machine. (On several machines: torchrun.)"""
+
+    processes: Annotated[int, Field(gt=0, le=1024)] | Literal["auto"] = Field(
+        1, description="auto: as many as are fastest with the cores that there are, by a short measurement"
+    )
+
+
 @dataclass(frozen=True)
 class RunConfig:
     """Everything a run depends on. Same RunConfig, same data, same machine: same bytes."""
@@ -70,6 +78,7 @@ class RunConfig:
     model: Section
     settings: Section
     training: TrainingConfig
+    distributed: DistributedConfig
     seed: int = 1
     init: str = ""
     """Directory of the trained model that the run begins with; none if empty."""
@@ -83,6 +92,7 @@ class RunConfig:
             "model": {"name": self.model_name, **self.model.model_dump(mode="json")},
             **self.settings.model_dump(mode="json"),
             "training": self.training.model_dump(mode="json"),
+            "distributed": self.distributed.model_dump(mode="json"),
         }
 
 
@@ -95,7 +105,7 @@ def resolve(tree: Tree) -> RunConfig:
     model = _section(tree, "model")
     name = str(model.pop("name", catalogue.model_names(task)[0]))
     entry = catalogue.model_entry(name, task)
-    training = _section(tree, "training")
+    training, distributed = _section(tree, "training"), _section(tree, "distributed")
     _refuse_unknown(tree, config_class)
     values = merge(catalogue.preset(entry, model.pop("preset", None)), model)
     return RunConfig(
@@ -104,6 +114,7 @@ def resolve(tree: Tree) -> RunConfig:
         model=catalogue.find(entry.config).parse(values, where="model"),
         settings=config_class.parse(tree),
         training=TrainingConfig.parse(training, where="training"),
+        distributed=DistributedConfig.parse(distributed, where="distributed"),
         seed=seed,
         init=init,
     )
@@ -123,7 +134,7 @@ def _section(tree: Tree, name: str) -> Tree:
 
 
 def _refuse_unknown(tree: Tree, config_class: type[Section]) -> None:
-    known = {"task", "seed", "init", "model", "training", *config_class.model_fields}
+    known = {"task", "seed", "init", "model", "training", "distributed", *config_class.model_fields}
     for key in tree:
         if key not in known:
             raise ConfigError(f"There is no section called {key}.", do=nearest(key, known))

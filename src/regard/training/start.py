@@ -91,7 +91,11 @@ def prepare(
     keep_freed_memory()
     torch.set_num_threads(config.training.threads or torch.get_num_threads())
     resolved = {"threads": torch.get_num_threads(), "device": torch.device(world.device).type}
-    config = replace(config, training=config.training.model_copy(update=resolved))
+    config = replace(
+        config,
+        training=config.training.model_copy(update=resolved),
+        distributed=config.distributed.model_copy(update={"processes": world.size}),
+    )
     entry, like = catalogue.task_entry(config.task), _like(out if saved is not None else config.init)
     tokenizers = catalogue.find(entry.tokenizers).load(like, config.tree()) if like else None
     build = partial(catalogue.find(entry.task), config.settings, model=config.model, seed=config.seed)
