@@ -7,7 +7,7 @@ epoch groups and orders anew.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from jaxtyping import Int
 from pydantic import Field
 from torch import Tensor
 
+from regard.errors import ConfigError
 from regard.sections import Section
 from regard.seeds import derive
 
@@ -24,7 +25,16 @@ Lengths = np.ndarray
 class BatchConfig(Section):
     """How much goes into one update."""
 
-    tokens: int = Field(4096, gt=0, description="most tokens on either side of a batch, padding included")
+    tokens: Annotated[int, Field(gt=0)] | Literal["auto"] = Field(
+        4096, description="most tokens on either side of a batch, padding included; auto: as many as fit into memory"
+    )
+
+    @property
+    def budget(self) -> int:
+        """The number, once it is known."""
+        if self.tokens == "auto":
+            raise ConfigError("batch.tokens=auto is for `regard train`.", do="give a number")
+        return self.tokens
 
 
 class Share(NamedTuple):

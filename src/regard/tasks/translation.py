@@ -66,11 +66,11 @@ class TranslationTask:
         held = {"val": config.data.val, "test": config.data.test}
         self.texts = {split: _read(paths, config.data) for split, paths in held.items() if paths}
         limited: Any = model
-        most = min(limited.limit, config.batch.tokens)
+        budget = config.batch.budget
+        most = min(limited.limit, budget)
         self.train_pairs = load(config.data, config.tokenizer, most=most, saved=tokenizers, watch=watch)
         self.tokenizers = self.train_pairs.tokenizers
-        pairs, budget = self.train_pairs, config.batch.tokens
-        self._order = Order(pairs.lengths(), budget, seed, weights=pairs.weights)
+        self._order = Order(self.train_pairs.lengths(), budget, seed, weights=self.train_pairs.weights)
 
     def batch(self, step: int, share: Share = WHOLE) -> PairBatch | None:
         """The batch of an update, a function of (seed, step) alone, or this share of it; None if it has no row."""

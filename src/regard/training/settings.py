@@ -37,6 +37,7 @@ class TrainingConfig(Section):
     log_every: int = Field(50, gt=0)
     threads: int = Field(0, ge=0, le=1024, description="0: as many as torch would take; the number is then saved")
     device: str = "auto"
+    memory: float = Field(0.0, ge=0, description="gigabytes that batch.tokens=auto may fill; 0: what is free")
 
     @model_validator(mode="before")
     @classmethod

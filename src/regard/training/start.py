@@ -17,6 +17,7 @@ from regard.seeds import derive
 from regard.training import directory
 from regard.training.checkpoint import Progress
 from regard.training.distributed import World, join, restarted
+from regard.training.fitting import available, fitting_tokens
 from regard.training.loop import Learner, Step, learner
 from regard.training.settings import RunConfig, resolve
 from regard.training.trial import seconds_an_update
@@ -76,7 +77,7 @@ def prepare(
     minutes: float | None = None,
 ) -> Run:
     """Reads the data, trains the tokenizer (a resumed run has one), builds the model. Writes nothing."""
-    tree = _from_another(tree)
+    tree = asked = _from_another(tree)
     config = resolve(tree)
     world = join(_device(config.training.device))
     again = restarted()
@@ -90,6 +91,9 @@ def prepare(
     watcher = watcher if world.leads else Nobody()
     keep_freed_memory()
     torch.set_num_threads(config.training.threads or torch.get_num_threads())
+    if config.tree().get("batch", {}).get("tokens") == "auto":
+        tree = world.told(lambda: _fitted(tree, config, world, watcher))
+        config = resolve(tree)
     resolved = {"threads": torch.get_num_threads(), "device": torch.device(world.device).type}
     config = replace(
         config,
@@ -105,7 +109,7 @@ def prepare(
     if config.init and saved is None:
         bundle.read_weights(Path(config.init), model)
     model = model.to(world.device)
-    run = Run(config, out, task, learner(model, config.training), world, watcher, tree, saved is not None)
+    run = Run(config, out, task, learner(model, config.training), world, watcher, asked, saved is not None)
     if minutes and run.resumed:
         watcher.said("--minutes is left aside: a resumed run keeps its number of updates")
     return _within(run, minutes) if minutes and not run.resumed else run
@@ -121,6 +125,13 @@ def _from_another(tree: Tree) -> Tree:
         raise ConfigError(f"{tree['init']} is a {is_now}, not a {asked}.", do="leave --model out, or --init")
     langs = {"data": {"langs": trained["data"]["langs"]}} if any(trained["data"]["langs"]) else {}
     return merge({key: trained[key] for key in ("task", "model", "tokenizer")}, langs, tree)
+
+
+def _fitted(tree: Tree, config: RunConfig, world: World, watcher: Watcher) -> Tree:
+    """The settings with a number of tokens that fits into memory."""
+    limit = config.training.memory * 1e9 or available(world.device)
+    tokens = fitting_tokens(tree, limit / world.size, torch.get_num_threads(), watcher.said)
+    return merge(tree, {"batch": {"tokens": tokens}})
 
 
 def _like(place: Path | str) -> Path | None:
