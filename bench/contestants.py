@@ -16,8 +16,7 @@ from regard.memory import keep_freed_memory
 from regard.models.transformer import TransformerConfig
 from regard.tasks.translation import TranslationTask
 from regard.text import Tokenizer
-from regard.training.loop import Learner, Trains, steps
-from regard.training.optim import Average, adamw
+from regard.training.loop import Trains, learner, steps
 from regard.training.settings import RunConfig
 
 SMOOTHING = 0.1
@@ -57,7 +56,10 @@ class MarianTask:
     def __init__(self, task: TranslationTask) -> None:
         self.batch, self.epoch, self.size = task.batch, task.epoch, task.size
 
-    def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, tuple[Tensor, int]]:
+    def counts(self, batch: PairBatch) -> dict[str, int]:
+        return {"loss": 1}
+
+    def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, Tensor]:
         read, wanted = batch.target[:, :-1], batch.target[:, 1:]
         seen = (torch.arange(batch.source.shape[1]) < batch.source_lengths[:, None]).long()
         padding = torch.arange(wanted.shape[1]) >= (batch.target_lengths - 1)[:, None]
@@ -65,7 +67,7 @@ class MarianTask:
         # no mask for the target's padding: it stands on the right, look-ahead hides it, in ours too
         logits = model(input_ids=batch.source, attention_mask=seen, decoder_input_ids=read, use_cache=False).logits
         loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), label_smoothing=SMOOTHING, ignore_index=-100)
-        return {"loss": (loss, 1)}
+        return {"loss": loss}
 
 
 def marian(config: TransformerConfig, marks: Tokenizer) -> nn.Module:
@@ -121,14 +123,14 @@ def compete(who: Contestant, config: RunConfig, threads: int, link: Connection) 
     marks = task.tokenizers.target
     torch.manual_seed(config.seed)
     model = bundle.build_model(config.tree(), task.tokenizers.model_sizes()) if who.ours else marian(shape, marks)
-    average = config.training.average if who.ours else 0.0
-    learner = Learner(model, adamw(model, config.training), Average(model, average))
+    training = config.training if who.ours else config.training.model_copy(update={"average": 0.0})
+    learns = learner(model, training)
     trains: Trains = task if who.ours else MarianTask(task)
-    updates = steps(learner, trains, config.training, seed=config.seed, device="cpu")
+    updates = steps(learns, trains, training, seed=config.seed)
     parameters = sum(p.numel() for p in model.parameters() if p.requires_grad)
     link.send(Facts(parameters, len(marks), len(task.train_pairs)))
     while count := link.recv():
-        batches = [task.batch(learner.updates + i) for i in range(count)]
+        batches = [task.batch(learns.updates + i) for i in range(count)]
         began, cpu_began = time.perf_counter(), time.process_time()
         done = list(islice(updates, count))
         seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began

@@ -8,10 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from regard import bundle
-from regard.data.batches import PairBatch
+from regard.data.batches import PairBatch, Share
 from regard.tasks.translation import cross_entropy
-from regard.training.loop import Learner, steps
-from regard.training.optim import Average, adamw
+from regard.training.loop import learner, steps
 from regard.training.settings import resolve
 from turns import Facts, Given, Setup, play
 
@@ -23,7 +22,7 @@ class OneBatch:
 
     current: PairBatch
 
-    def batch(self, step: int) -> PairBatch:
+    def batch(self, step: int, share: Share) -> PairBatch:
         return self.current
 
     def epoch(self, step: int) -> int:
@@ -32,8 +31,11 @@ class OneBatch:
     def size(self, batch: PairBatch) -> int:
         return 0
 
-    def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, tuple[Tensor, int]]:
-        return {"loss": cross_entropy(model, batch)}
+    def counts(self, batch: PairBatch) -> dict[str, int]:
+        return {"loss": int(batch.target_lengths.sum()) - len(batch.target_lengths)}
+
+    def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, Tensor]:
+        return {"loss": cross_entropy(model, batch)[0]}
 
 
 class Stopwatch:
@@ -80,8 +82,7 @@ class Ours:
         self.parts = stopwatch.parts
         self.facts = Facts(f"regard {version('regard')}", sum(p.numel() for p in model.parameters()))
         self.task = OneBatch()
-        learner = Learner(model, adamw(model, config.training), Average(model, config.training.average))
-        self.updates = steps(learner, self.task, config.training, seed=config.seed, device="cpu")
+        self.updates = steps(learner(model, config.training), self.task, config.training, seed=config.seed)
 
     def prepare(self, given: Given) -> PairBatch:
         arrays = (given.source, given.source_lengths, given.target, given.target_lengths)

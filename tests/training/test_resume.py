@@ -14,7 +14,7 @@ import pytest
 
 from regard.errors import LimitError
 from regard.files import write_atomically
-from tests.runs import Silent, run_tiny, tiny_tree
+from tests.runs import Silent, run_tiny, run_tree, tiny_tree
 
 SCRIPT = """
 import json, sys
@@ -50,13 +50,23 @@ def kill_at_random_moments(tree: dict[str, object], out: Path, kills: int, seed:
     return killed
 
 
+MODELS: dict[str, dict[str, object]] = {
+    "transformer": {},
+    "bahdanau": {"model": {"name": "bahdanau", "width": 12, "dropout": 0.1, "limit": 32}},
+}
+
+
 @pytest.mark.parametrize("kills", [pytest.param(5, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.soak)])
-def test_killed_at_random_moments_and_resumed_is_the_unbroken_run_byte_for_byte(tmp_path: Path, kills: int) -> None:
-    settings = {"updates": 80 * kills, "save_every": 2, "validate_every": 40}
-    run_tiny(tmp_path, tmp_path / "unbroken", **settings)
+@pytest.mark.parametrize("model", MODELS)
+def test_killed_at_random_moments_and_resumed_is_the_unbroken_run_byte_for_byte(
+    tmp_path: Path, kills: int, model: str
+) -> None:
+    settings = {"updates": 80 * kills, "save_every": 2, "validate_every": 40, "keep": 2, "patience": 1000}
+    tree = {**tiny_tree(tmp_path, **settings), **MODELS[model]}
+    run_tree(tree, tmp_path / "unbroken")
     broken = tmp_path / "broken"
-    assert kill_at_random_moments(tiny_tree(tmp_path, **settings), broken, kills=kills, seed=3) == kills
-    assert start(tiny_tree(tmp_path, **settings), broken).wait() == 0
+    assert kill_at_random_moments(tree, broken, kills=kills, seed=3) == kills
+    assert start(tree, broken).wait() == 0
     for name in ("model.safetensors", "tokenizer.json", "config.json"):
         assert (broken / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes(), name
 
