@@ -57,6 +57,16 @@ def merge(*trees: Mapping[str, Any]) -> Tree:
     return merged
 
 
+def section(tree: Tree, *path: str) -> Tree:
+    """The settings of a section, {} if there are none; a value in its place is refused."""
+    for depth, name in enumerate(path, start=1):
+        tree = tree.get(name, {})
+        if not isinstance(tree, dict):
+            key = ".".join(path[:depth])
+            raise ConfigError(f"{key} is a section, not a value.", found=f"{key}={tree}", do=f"write {key}.…=value")
+    return tree
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """'did you mean …?', or the whole list where nothing is near."""
     names = sorted(known)

@@ -71,7 +71,7 @@ def test_line_n_has_the_links_of_pair_n_and_stderr_the_head(model: Path, data: P
     assert lines[3] == "0-0"
     assert all(i < 3 and j < 3 for i, j in links(lines[0]))
     assert err.startswith("out: decoder.")
-    assert "on 4 pairs: its readings agree in " in err
+    assert "on 3 pairs: its readings agree in " in err  # one has no words
 
 
 def test_each_symmetrisation_holds_the_one_before(model: Path, data: Path, run: Run) -> None:
@@ -117,6 +117,35 @@ def test_the_head_is_chosen_on_the_validation_set(model: Path, data: Path, run: 
     assert code == 0, err
     assert chosen == out
     assert "error rate 0.0%" in err
+
+
+def test_a_head_is_chosen_on_pairs_that_have_words(model: Path, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "late.words"
+    path.write_text("a |||\n" * 200 + WORDS)
+    code, out, err = run("align", model, "--data", path)
+    assert code == 0, err
+    assert "on 3 pairs: " in err
+    assert len(out.split("\n")) == 205
+
+
+def test_pairs_without_words_need_a_head_that_is_named(model: Path, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "empty.words"
+    path.write_text("a |||\n\n")
+    code, _, err = run("align", model, "--data", path, "--layer", 1, "--head", 0)
+    assert code == 1
+    assert "no pair to choose a head by" in err
+    assert "do this: give such pairs, or all of --layer, --head and --shift" in err
+    code, out, err = run("align", model, "--data", path, "--layer", 1, "--head", 0, "--shift", "reads")
+    assert (code, out) == (0, "\n\n")
+    assert err == "out: decoder.1.cross, head 0, at the step that reads the word\n"
+
+
+@pytest.mark.parametrize("command", ["align", "evaluate"])
+def test_a_bad_row_is_to_be_corrected_not_skipped(command: str, model: Path, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "bad.tsv").write_text("a\tb\nno tab\n")
+    code, _, err = run(command, model, "--data", tmp_path / "bad.tsv")
+    assert code == 1
+    assert "do this: correct the row\n" in err
 
 
 def test_a_reverse_model_gives_the_second_reading(model: Path, reverse: Path, data: Path, run: Run) -> None:

@@ -41,7 +41,7 @@ def pairs(text: ParallelText) -> list[tuple[str, str]]:
 
 def refusal(*paths: str, **options: object) -> str:
     with pytest.raises(DataError) as caught:
-        read_pairs(paths, **options)  # type: ignore[arg-type]
+        read_pairs(paths, **{"bad_rows": "stop", **options})  # type: ignore[arg-type]
     return str(caught.value)
 
 
@@ -188,6 +188,14 @@ def test_a_tsv_row_with_the_wrong_number_of_columns_is_named(write: Write, row: 
 def test_an_empty_side_is_a_bad_row(write: Write, row: str, why: str) -> None:
     path = write("a.tsv", f"x\ty\n{row}\n")
     says(refusal(path), f"{path}, line 2: {why}", "data.bad_rows=skip")
+
+
+def test_where_rows_cannot_be_skipped_nobody_is_told_to(write: Write) -> None:
+    path = write("a.tsv", "a\tb\nno tab\n")
+    message = refusal(path, bad_rows=None)
+    says(message, f"{path}, line 2", "do this: correct the row")
+    assert "bad_rows" not in message
+    assert "bad_rows" not in refusal(write("a.csv", "source,target\n"), bad_rows=None)
 
 
 def test_bad_rows_are_skipped_by_choice_and_listed(write: Write) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.evaluation.alignment import Gold, score_alignments
 from regard.evaluation.best_head import agreement, best_head, constancy, rank_heads
 from regard.tasks.alignment import Among, Choice, align
@@ -42,7 +42,7 @@ def test_figures_of_each_head_are_those_of_its_links() -> None:
     translator = transformer()
     gold = [Gold.of({(0, 0), (1, 2)}, {(3, 1)})] * len(PAIRS)
     ranked = rank_heads(translator, PAIRS, gold, symmetrise="union")
-    assert len(ranked) == 12
+    assert len(ranked) == 18  # 3 layers, 2 heads and their mean, 2 steps
     assert [choice.aer for choice in ranked] == sorted(choice.aer or 0 for choice in ranked)
     for choice in ranked[:3]:
         assert choice.aer == score_alignments(align(translator, PAIRS, choice, symmetrise="union"), gold).aer
@@ -72,8 +72,15 @@ def test_empty_pairs_do_not_count_and_cannot_be_all() -> None:
     gold = [Gold.of({(0, 0)})] * len(PAIRS)
     alone = best_head(transformer(), PAIRS, gold)
     assert best_head(transformer(), [empty, *PAIRS], [nothing, *gold]) == alone
-    with pytest.raises(DataError, match="no pair to choose a head by"):
+    with pytest.raises(DataError, match="(?s)no pair to choose a head by.*do this: give such pairs"):
         best_head(transformer(), [empty])
+
+
+def test_where_nothing_is_to_be_chosen_no_pair_is_needed() -> None:
+    only = Among(layer=1, head=1, shift="reads")
+    assert best_head(transformer(), [WordPair.of_words(["a"], [])], among=only) == Choice("decoder.1.cross", 1, "reads")
+    with pytest.raises(ConfigError, match="no layer 7"):
+        best_head(transformer(), [], among=Among(layer=7, head=1, shift="reads"))
 
 
 def test_gold_must_belong_to_the_pairs() -> None:

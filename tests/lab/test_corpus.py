@@ -8,7 +8,7 @@ from regard.data.corpora.links import possible
 from regard.data.corpora.phrases import place
 from regard.data.readers import read_pairs
 from regard.evaluation.alignment import read_gold
-from regard.lab.corpus import write_corpus
+from regard.lab.corpus import corpus_files, write_corpus
 from regard.tasks.word_texts import read_word_pairs
 
 SEEN = Pair(
@@ -55,6 +55,7 @@ def test_every_expression_of_several_words_is_written_without_its_labels() -> No
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     files = write_corpus(Corpus((SEEN,) * 2, (SEEN,), (SEEN,) * 3, {}), tmp_path)
+    assert files == corpus_files(tmp_path)
     assert [len(read_pairs(files[split]).sources) for split in ("train", "val", "test")] == [2, 1, 3]
     pairs = read_word_pairs([str(tmp_path / "test.words")])
     assert [(pair.source.text, pair.target.text) for pair in pairs] == [(SEEN.source, SEEN.target)] * 3

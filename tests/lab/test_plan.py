@@ -64,6 +64,12 @@ def test_own_settings_reach_their_model_only() -> None:
         ({"models": ()}, "once"),
         ({"seeds": (1, 1)}, "different"),
         ({"trials": 99}, "0 to 6 trials"),
+        ({"parameters": 0}, "(?s)--parameters must be above 0.*found: 0"),
+        ({"parameters": -5}, "above 0"),
+        ({"models": ("a/b=rnn",)}, "(?s)cannot be called 'a/b'.*letters, digits"),
+        ({"models": ("..=rnn",)}, "cannot be called"),
+        ({"models": ("a b=rnn",)}, "cannot be called"),
+        ({"models": ("a=b=rnn",)}, "cannot be called"),
         ({"own": {"gpt": {"width": 3}}}, "gpt, which is not compared"),
     ],
 )

@@ -105,6 +105,13 @@ def test_lines_with_a_separator_are_read_and_empty_ones_keep_their_place(tmp_pat
     assert pairs[2].place == f"{path}, line 3"
 
 
+def test_words_are_between_spaces_and_tabs_only(tmp_path: Path) -> None:
+    path = tmp_path / "x.words"
+    path.write_text(" 10\u00a0000  km \t||| 一\u3000 \u2028x \n", encoding="utf-8")
+    (pair,) = read_word_pairs([str(path)])
+    assert (pair.source.words, pair.target.words) == (("10\u00a0000", "km"), ("一\u3000", "\u2028x"))
+
+
 def test_ordinary_pairs_are_read_as_text(tmp_path: Path) -> None:
     (tmp_path / "p.tsv").write_text("no, no\t不，不\n", encoding="utf-8")
     (tmp_path / "p.csv").write_text("source,target\na,b\n", encoding="utf-8")

@@ -94,7 +94,8 @@ class Options:
         from regard.tasks.alignment import Among, align
 
         head: Any = self.head if self.head in (None, "mean") else int(str(self.head))
-        known, gold = self._validation(translator) if self.val else (pairs[:SAMPLE], None)
+        full = [pair for pair in pairs if not pair.empty]
+        known, gold = self._validation(translator) if self.val else (full[:SAMPLE], None)
         choice = self._choose(translator, known, gold, Among(self.layer, head, self.shift))
         second = self._second(translator, known, gold) if self.reverse else None
         if second is not None:
@@ -137,9 +138,7 @@ class Options:
 
         fitting = self._fit(translator, pairs)
         choice = best_head(translator, fitting, gold, among=among, symmetrise=self.symmetrise, watch=counted)
-        agreed = f"its readings agree in {choice.agreement:.1%}, constantly in {choice.constancy:.1%}"
-        figure = agreed if choice.aer is None else f"error rate {choice.aer:.1%}"
-        sys.stderr.write(f"{translator.name}: {choice} (on {len(pairs)} pair{'s' * (len(pairs) != 1)}: {figure})\n")
+        sys.stderr.write(f"{translator.name}: {choice}{_why(choice, sum(not pair.empty for pair in pairs))}\n")
         return choice
 
     def _fit(self, translator: "Translator", pairs: "Sequence[WordPair]") -> "Sequence[WordPair]":
@@ -150,6 +149,14 @@ class Options:
 
 def langs_of(translator: "Translator") -> tuple[str, str] | None:
     return translator.langs if all(translator.langs) else None
+
+
+def _why(choice: "Choice", pairs: int) -> str:
+    if not pairs:
+        return ""
+    agreed = f"its readings agree in {choice.agreement:.1%}, constantly in {choice.constancy:.1%}"
+    figure = agreed if choice.aer is None else f"error rate {choice.aer:.1%}"
+    return f" (on {pairs} pair{'s' * (pairs != 1)}: {figure})"
 
 
 def _swapped(pairs: "Sequence[WordPair]") -> "list[WordPair]":

@@ -9,7 +9,7 @@ import typer
 
 from regard.catalogue import model_names
 from regard.cli.train import languages, suffixes
-from regard.config import Tree, load_toml, merge, parse_overrides
+from regard.config import Tree, load_toml, merge, parse_overrides, section
 from regard.errors import ConfigError
 
 LINEAGE = ",".join(reversed(model_names("translation")))
@@ -61,7 +61,10 @@ def compare(
     if base not in (None, 0, 1) or jobs < 1:
         raise ConfigError("--base is 0 or 1, --jobs at least 1.", found=f"--base {base} --jobs {jobs}")
     tree = merge(load_toml(config) if config else {}, parse_overrides(settings or ()))
-    own = tree.pop("models", {})
+    for name in ("model", "data", "training"):
+        section(tree, name)
+    own = {name: section(tree, "models", name) for name in section(tree, "models")}
+    tree.pop("models", None)
     given = {"train": train, "val": val, "test": test}
     data = merge(tree.get("data", {}), {split: files for split, files in given.items() if files})
     links = {"test": alignments, "val": val_alignments}
@@ -95,20 +98,20 @@ def compare(
 
 
 def _built_in(out: Path) -> tuple[Tree, str, dict[str, Any]]:
-    """The built-in corpus as files, its challenge sets and its gold links."""
+    """The built-in corpus as files, its challenge sets and its gold links; what a comparison began with stays."""
     from regard.data.corpora import build
     from regard.lab.compare import GoldFiles, claim
-    from regard.lab.corpus import write_corpus
+    from regard.lab.corpus import corpus_files, write_corpus
 
-    claim(out)
-    _say("writing the built-in corpus …")
     directory = out / "data"
-    files = write_corpus(build(), directory)
+    if not claim(out):
+        _say("writing the built-in corpus …")
+        write_corpus(build(), directory)
     gold = {
         split: GoldFiles(str(directory / f"{split}.words"), str(directory / f"{split}.links"), base=0)
         for split in ("val", "test")
     }
-    return {**files, "langs": ["en", "zh"]}, str(directory / "challenges.jsonl"), gold
+    return {**corpus_files(directory), "langs": ["en", "zh"]}, str(directory / "challenges.jsonl"), gold
 
 
 def _two(given: list[str]) -> tuple[str, str]:

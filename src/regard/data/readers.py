@@ -66,10 +66,13 @@ class Row(NamedTuple):
 class PairReader:
     """The pairs of one table or of two line-aligned files, one by one; `langs` names the columns or keys (source,
     target). It may be gone through again, unless it is standard input. `skipped` and `fingerprint` belong to the last
-    time it was gone through to the end."""
+    time it was gone through to the end.
+
+    bad_rows is the setting data.bad_rows; None where there is no such setting: then a bad row stops the reading.
+    """
 
     def __init__(
-        self, paths: Sequence[str], *, langs: Langs = None, bad_rows: Literal["stop", "skip"] = "stop"
+        self, paths: Sequence[str], *, langs: Langs = None, bad_rows: Literal["stop", "skip"] | None = None
     ) -> None:
         self.paths, self.langs, self.bad_rows = paths, langs, bad_rows
         self.skipped: list[BadRow] = []
@@ -87,14 +90,14 @@ class PairReader:
             elif self.bad_rows == "skip":
                 self.skipped.append(BadRow(row.at.file, row.at.number, _why(row.result), row.text))
             else:
-                raise _stopped(row, row.result)
+                raise _stopped(row, row.result, or_skip=self.bad_rows is not None)
         if not found:
             raise _nothing_left(self.paths, self.skipped)
         self.fingerprint = joined_digest([digest.hexdigest() for digest in digests])
 
 
 def read_pairs(
-    paths: Sequence[str], *, langs: Langs = None, bad_rows: Literal["stop", "skip"] = "stop"
+    paths: Sequence[str], *, langs: Langs = None, bad_rows: Literal["stop", "skip"] | None = None
 ) -> ParallelText:
     """All pairs at once (see `PairReader`)."""
     reader = PairReader(paths, langs=langs, bad_rows=bad_rows)
@@ -279,9 +282,9 @@ def _why(fault: DataError) -> str:
     return ": ".join(filter(None, [fault.what, ", ".join(filter(None, parts))]))
 
 
-def _stopped(row: Row, fault: DataError) -> DataError:
+def _stopped(row: Row, fault: DataError, *, or_skip: bool) -> DataError:
     found = f"{fault.found} in {row.text!r}" if fault.found else repr(row.text)
-    do = f"{fault.do}; or skip such rows: data.bad_rows=skip"
+    do = f"{fault.do}; or skip such rows: data.bad_rows=skip" if or_skip else fault.do
     return row.at.blamed(DataError(fault.what, found=found, wanted=fault.wanted, do=do))
 
 
@@ -291,5 +294,5 @@ def _nothing_left(paths: Sequence[str], skipped: list[BadRow]) -> DataError:
         f"no pair is left of {' and '.join(paths)}",
         found=f"{len(skipped)} bad row{'s' * (len(skipped) != 1)}, all skipped{first}" if skipped else "only a header",
         wanted="at least one pair",
-        do="mend the rows, or read them with data.bad_rows=stop to see the first in full",
+        do="mend the rows, or read them with data.bad_rows=stop to see the first in full" if skipped else "add pairs",
     )

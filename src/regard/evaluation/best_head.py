@@ -15,7 +15,7 @@ from regard.tasks.alignment import EVERY, Among, Choice
 from regard.tasks.links import SYMMETRISATIONS, Links
 from regard.tasks.translator import Translator
 from regard.tasks.word_texts import WordPair
-from regard.tasks.word_weights import word_weights
+from regard.tasks.word_weights import heads_of, word_weights
 from regard.watching import Watch, unwatched
 
 Both = tuple[Links, Links]
@@ -46,13 +46,19 @@ def rank_heads(
     symmetrise: str = "grow-diag",
     watch: Watch = unwatched,
 ) -> list[Choice]:
-    """All of them, the best first, each with its figures."""
+    """All of them, the best first, each with its figures (which it has not where no pair has words on both sides)."""
     read: dict[Choice, Readings] = {}
     for number, weights in watch(word_weights(translator, pairs), total=len(pairs), what="choosing a head"):
         for choice in among.choices(weights.heads):
             read.setdefault(choice, [NOTHING] * len(pairs))[number] = choice.readings(weights)
+    if not read and among.settled:
+        return among.choices(heads_of(translator))
     if not read:
-        raise DataError("There is no pair to choose a head by.", found=f"{len(pairs)} pairs, all with an empty side")
+        raise DataError(
+            "There is no pair to choose a head by.",
+            found="none with words on both sides",
+            do="give such pairs, or all of --layer, --head and --shift",
+        )
     return sorted((_judged(choice, pairs, readings, gold, symmetrise) for choice, readings in read.items()), key=_rank)
 
 

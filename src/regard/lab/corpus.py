@@ -9,6 +9,11 @@ from regard.evaluation.challenges import Challenge, write_challenges
 from regard.files import write_text
 
 
+def corpus_files(directory: Path) -> dict[str, list[str]]:
+    """The pairs of each split."""
+    return {split: [str(directory / f"{split}.tsv")] for split in ("train", "val", "test")}
+
+
 def write_corpus(corpus: Corpus, directory: Path) -> dict[str, list[str]]:
     """train, val and test as .tsv; their words (source ||| target) and gold links; the challenge sets."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -19,7 +24,7 @@ def write_corpus(corpus: Corpus, directory: Path) -> dict[str, list[str]]:
             _write_links(directory / split, pairs)
     contrasts = [contrast for pairs in corpus.challenges.values() for contrast in pairs]
     write_challenges(directory / "challenges.jsonl", map(Challenge.of, contrasts))
-    return {split: [str(directory / f"{split}.tsv")] for split in splits}
+    return corpus_files(directory)
 
 
 def _write_links(path: Path, pairs: Sequence[Pair]) -> None:

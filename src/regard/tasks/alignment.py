@@ -46,6 +46,11 @@ class Among:
     head: Head | None = None
     shift: Shift | None = None
 
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to choose."""
+        return None not in (self.layer, self.head, self.shift)
+
     def choices(self, heads: Mapping[str, int]) -> list[Choice]:
         """Each of them, layer by layer. heads: how many each attention has, by its name."""
         names = list(heads)

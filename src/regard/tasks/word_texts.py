@@ -6,6 +6,7 @@ Moses detokeniser for English, and between words of scripts without spaces. Plai
 its words (insight/words.py).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +113,7 @@ def _suffix(path: str) -> str:
 def _separated(path: str) -> Iterator[WordPair]:
     for line in with_text(path, lines_of(path)):
         try:
-            words = line.decoded().split()
+            words = re.findall(r"[^ \t]+", line.decoded())  # other spaces may stand inside a word
         except DataError as fault:
             raise line.blamed(fault) from None
         if words and words.count(SEPARATOR) != 1:

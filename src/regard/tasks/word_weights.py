@@ -69,6 +69,12 @@ def word_weights(translator: Translator, pairs: Sequence[WordPair]) -> Iterator[
             yield full[i], WordWeights(tokens, rows, columns)
 
 
+def heads_of(translator: Translator) -> dict[str, int]:
+    """How many heads each attention to the source has, in the order of the layers."""
+    _, weights = next(word_weights(translator, [WordPair.of_words(["a"], ["a"])]))
+    return weights.heads
+
+
 def cut(translator: Translator, pairs: Sequence[WordPair]) -> list[WordPair]:
     """The pairs with as many of their first words as the model can take."""
     tokenizers, room = translator.tokenizers, translator.limit - 1

@@ -8,22 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from regard import bundle, catalogue
-from regard.config import Tree, leaves, merge
-from regard.errors import BundleError, LimitError
+from regard.config import Tree, merge
+from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.files import write_text
-from regard.lab.compare import material
+from regard.lab.compare import directory, material
 from regard.lab.compare.figures import FIGURES
 from regard.lab.compare.jobs import FAILED, Job, Watchers, run_all
 from regard.lab.compare.plan import TRIAL_SHARE, Budget, Entry, Plan
 from regard.lab.compare.sizes import WIDTHS, count, fit
-from regard.lab.compare.summary import Trial, summary
+from regard.lab.compare.summary import DIVERGED, Trial, summary
 from regard.report import write
-from regard.training.settings import resolve
+from regard.training.settings import RunConfig, resolve
 from regard.training.tracking import Metrics
-
-KEPT = "compare.json"
-MAY_CHANGE = {("models",), ("seeds",), ("sentence",)}
-"""What a later call may ask otherwise: models and seeds that are finished stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -77,75 +73,80 @@ def compare(
     finals = {entry.name: contest.finals(entry, _best(judged[entry.name])) for entry in plan.entries}
     run_all([job for runs in finals.values() for job in runs], jobs, watch, say)
     results = {
-        name: [bundle.read_json(job.out / FIGURES) for job in runs if not (job.out / FAILED).exists()]
-        for name, runs in finals.items()
+        name: [_figures(job) for job in runs if not (job.out / FAILED).exists()] for name, runs in finals.items()
     }
     return write(summary(plan, judged, results, out, jobs=jobs, command=command), out)
-
-
-def claim(out: Path) -> None:
-    """Makes the directory ours before anything is written into it; refuses one that holds other things."""
-    if (out / KEPT).exists():
-        return
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BundleError(f"{out} is not empty.", do="choose another --out; a comparison goes on in its own")
-    out.mkdir(parents=True, exist_ok=True)
-    write_text(out / KEPT, "{}\n")
 
 
 def _begin(plan: Plan, out: Path, jobs: int, say: Callable[[str], None]) -> Contest:
     """Everything is read and checked, and the widths of each model found; what is found is kept."""
     for entry in plan.entries:
-        resolve(plan.tree(entry, {}, seed=plan.seeds[0]))  # faults of settings before anything is written
-    kept = bundle.read_json(out / KEPT) if (out / KEPT).exists() else {}
-    _agree(plan, kept, out)
+        _resolved(plan, entry)  # faults of settings before anything is written
+    kept = directory.read(out)
+    if kept:
+        directory.agree(plan, kept, out)
     say("reading the data …")
     data = material.check(plan)
-    if kept and kept["data"] != data:
+    if kept and (changed := [what for what in data if kept["data"].get(what) != data[what]]):
         raise BundleError(
             f"The data has changed since the comparison in {out} began.",
-            found=", ".join(what for what in data if kept["data"].get(what) != data[what]),
+            found=", ".join(changed),
             do="put the old data back, or choose another --out",
         )
-    claim(out)
     sizes = kept.get("sizes", {})
     if new := [entry for entry in plan.entries if entry.name not in sizes]:
-        task = _task(plan)
+        task = _task(plan, new, kept)
         vocabulary = task.tokenizers.model_sizes()
         last = plan.tree(plan.entries[-1], {}, seed=plan.seeds[0])
         wanted = kept.get("parameters") or plan.parameters or count(last, vocabulary)
         sizes |= {entry.name: _widths(plan, entry, wanted, vocabulary) for entry in new}
         speed = sum(task.size(task.batch(step)) for step in range(100)) / 100
-        record = plan.record()
-        record["own"] = {**kept.get("plan", {}).get("own", {}), **record["own"]}
-        kept = {"plan": record, "data": data, "parameters": wanted, "sizes": sizes, "tokens_per_update": speed}
-        write_text(out / KEPT, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
+        kept = {
+            "plan": directory.joined(plan, kept),
+            "data": data,
+            "pairs": len(task.train_pairs),
+            "parameters": wanted,
+            "sizes": sizes,
+            "tokens_per_update": kept.get("tokens_per_update", speed),
+        }
+        directory.claim(out)
+        write_text(out / directory.KEPT, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
     return Contest(plan, out, jobs, sizes, kept["tokens_per_update"])
 
 
-def _agree(plan: Plan, kept: dict[str, Any], out: Path) -> None:
-    """A comparison goes on as it began; models and seeds may join."""
-    if not kept:
-        if out.exists():
-            claim(out)
-        return
-    then, now = kept["plan"], json.loads(json.dumps(plan.record()))
-    now["own"] = {name: own for name, own in now["own"].items() if name in kept["sizes"]}
-    then["own"] = {name: own for name, own in then["own"].items() if name in plan.names}
-    before, after = dict(leaves(then)), dict(leaves(now))
-    keys = [key for key in sorted(before.keys() | after.keys()) if key not in MAY_CHANGE]
-    if other := [key for key in keys if before.get(key) != after.get(key)]:
-        raise BundleError(
-            f"{out} holds a comparison with other settings.",
-            found=", ".join(f"{'.'.join(key)}={before.get(key)}, now {after.get(key)}" for key in other),
-            do="ask for the same to go on with it (models and seeds may be added), or choose another --out",
+def _resolved(plan: Plan, entry: Entry) -> RunConfig:
+    return resolve(plan.tree(entry, {}, seed=plan.seeds[0]))
+
+
+def _task(plan: Plan, entries: list[Entry], kept: Tree) -> Any:
+    """The data as every run sees it; refused if the limits of the models leave them different pairs."""
+    tasks: dict[int, Any] = {}
+    pairs = {"those before": kept["pairs"]} if "pairs" in kept else {}
+    for entry in entries:
+        model: Any = _resolved(plan, entry).model
+        if model.limit not in tasks:
+            tasks[model.limit] = _built(plan, entry)
+        pairs[entry.name] = len(tasks[model.limit].train_pairs)
+    if len(set(pairs.values())) > 1:
+        raise ConfigError(
+            "The models would not be trained on the same pairs: some are too long for some of them.",
+            found=", ".join(f"{name} {seen:,} pairs" for name, seen in pairs.items()),
+            do="give every model the same limit, with model.limit or models.NAME.limit",
         )
+    return next(iter(tasks.values()))
 
 
-def _task(plan: Plan) -> Any:
-    """The data as a run sees it."""
-    config = resolve(plan.tree(plan.entries[-1], {}, seed=plan.seeds[0]))
-    return catalogue.find(catalogue.task_entry(config.task).task)(config.settings, model=config.model, seed=config.seed)
+def _built(plan: Plan, entry: Entry) -> Any:
+    """The task of one model; what is too long for a limit of its own is told with its name."""
+    config = _resolved(plan, entry)
+    build = catalogue.find(catalogue.task_entry(config.task).task)
+    try:
+        return build(config.settings, model=config.model, seed=config.seed)
+    except DataError as fault:
+        if "limit" not in plan.own.get(entry.name, {}):
+            raise
+        do = fault.do.replace("model.limit", f"models.{entry.name}.limit")
+        raise DataError(f"{entry.name}: {fault.what}", found=fault.found, wanted=fault.wanted, do=do) from None
 
 
 def _widths(plan: Plan, entry: Entry, wanted: int, vocabulary: dict[str, Any]) -> Tree:
@@ -164,16 +165,22 @@ def _judged(recipes: list[Tree], jobs: list[Job]) -> list[Trial]:
         if (job.out / FAILED).exists():
             trials.append(Trial(recipe))
             continue
-        card, records = bundle.read_card(job.out), Metrics(job.out).records()
+        with directory.advised(job.out):
+            card, records = bundle.read_card(job.out), Metrics(job.out).records()
         loss = min(record["loss"] for record in records if record["kind"] == "validation")
         trials.append(Trial(recipe, card["scores"]["val"]["bleu"], loss, card["updates"], card["train_seconds"]))
     return trials or [Trial(recipes[0])]
 
 
+def _figures(job: Job) -> Tree:
+    with directory.advised(job.out):
+        return bundle.read_json(job.out / FIGURES)
+
+
 def _best(trials: list[Trial]) -> Tree:
     """The recipe of the best trial."""
     if len(trials) > 1 and all(trial.failed for trial in trials):
-        raise LimitError("Every recipe has diverged.", do="lower the rates with training.learning_rate=5e-4")
+        raise LimitError("Every recipe has diverged.", do=DIVERGED)
     return max(trials, key=Trial.rank).recipe
 
 

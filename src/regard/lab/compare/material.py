@@ -1,9 +1,8 @@
 """What all models meet: the texts, the challenge sets, the gold links. Read and checked before anything is trained."""
 
 from pathlib import Path
-from typing import Any
 
-from regard.data.readers import ParallelText, read_pairs
+from regard.data.readers import ParallelText, fingerprint, read_pairs
 from regard.evaluation.alignment import Gold, read_gold
 from regard.evaluation.challenges import Challenge, read_challenges
 from regard.lab.compare.plan import Plan
@@ -38,11 +37,13 @@ def gold_links(plan: Plan, split: str) -> tuple[list[WordPair], list[Gold]] | No
     return pairs, read_gold(files.links, pairs, base=files.base)
 
 
-def check(plan: Plan) -> dict[str, Any]:
+def check(plan: Plan) -> dict[str, str]:
     """Reads everything once, so that a fault is found now; gives the fingerprints by which it is known again."""
-    found: dict[str, Any] = {split: read_text(plan, split).fingerprint for split in ("train", "val", "test")}
-    found["challenges"] = len(challenge_sets(plan))
-    for split in plan.gold:
-        pairs, gold = gold_links(plan, split) or ([], [])
-        found[f"gold of {split}"] = [len(pairs), sum(len(one.possible) for one in gold)]
+    found = {split: read_text(plan, split).fingerprint for split in ("train", "val", "test")}
+    if plan.challenges:
+        challenge_sets(plan)
+        found["challenges"] = fingerprint([plan.challenges])
+    for split, files in plan.gold.items():
+        gold_links(plan, split)
+        found[f"gold of {split}"] = fingerprint([files.words, files.links])
     return found

@@ -1,5 +1,6 @@
 """What is compared: models, data, budget, seeds, and the recipes that each model may try."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -96,6 +97,12 @@ class Plan:
     sentence: str | None = None
 
     def __post_init__(self) -> None:
+        for name in self.names:
+            if not re.fullmatch(r"[A-Za-z0-9._-]+", name) or name in (".", ".."):
+                raise ConfigError(
+                    f"A model cannot be called {name!r}: a directory gets its name.",
+                    wanted="letters, digits, . _ - only, such as dot=luong",
+                )
         if len(set(self.names)) != len(self.names) or not self.names:
             raise ConfigError(
                 "Each model can be compared once under one name.",
@@ -110,6 +117,8 @@ class Plan:
             raise ConfigError(
                 "There are not so many recipes to try.", found=str(self.trials), wanted=f"0 to {len(RECIPES)} trials"
             )
+        if self.parameters is not None and self.parameters < 1:
+            raise ConfigError("--parameters must be above 0.", found=str(self.parameters))
         if unknown := set(self.own) - set(self.names):
             raise ConfigError(
                 f"There are settings for {', '.join(sorted(unknown))}, which is not compared.",

@@ -9,10 +9,10 @@ from typing import Any
 
 from regard import bundle
 from regard.config import Tree
-from regard.errors import LimitError
+from regard.errors import BundleError, LimitError
 from regard.evaluation.scores import pairwise
 from regard.insight import draw
-from regard.lab.compare import material
+from regard.lab.compare import directory, material
 from regard.lab.compare.figures import OUTPUTS
 from regard.lab.compare.plan import TRIAL_SHARE, Plan
 from regard.report import Cell, Code, Column, Paragraph, Picture, Pictures, Plot, Report, Section, Series, Table
@@ -22,6 +22,7 @@ Results = Mapping[str, Sequence[dict[str, Any]]]
 SHORT, LONG = "11–20", "41+"
 ENOUGH = 10
 """Sentences that a length must have to be spoken of in a sentence."""
+DIVERGED = "lower the rates with training.learning_rate=5e-4, in another --out: this one keeps its settings"
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def summary(
     """All sections that the data allows."""
     finished = {name: figures for name, figures in results.items() if figures}
     if not finished:
-        raise LimitError("Every model has diverged.", do="lower the rates with training.learning_rate=5e-4")
+        raise LimitError("Every model has diverged.", do=DIVERGED)
     sections = [
         _scores(plan, finished),
         _lengths(plan, finished),
@@ -239,7 +240,8 @@ def _alignments(plan: Plan, results: Results, out: Path) -> Section | None:
 def _picture(plan: Plan, model: str, figures: dict[str, Any], out: Path) -> Picture | None:
     """How one model aligns the sentence with its own translation; nothing if it does not come to an end with it."""
     run = out / "runs" / model / f"seed-{figures['seed']}"
-    translator = bundle.load(run)
+    with directory.advised(run):
+        translator = bundle.load(run)
     try:
         trace = translator.attention(plan.sentence or _typical(plan))
     except LimitError:
@@ -330,7 +332,11 @@ def _how(plan: Plan, command: str) -> Section:
 
 
 def _outputs(run: Path) -> list[str]:
-    outputs: list[str] = json.loads((run / OUTPUTS).read_text(encoding="utf-8"))
+    with directory.advised(run):
+        try:
+            outputs: list[str] = json.loads((run / OUTPUTS).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise BundleError(f"{run / OUTPUTS} is damaged.", found=str(error)) from None
     return outputs
 
 
