@@ -53,7 +53,7 @@ $(JOEYNMT_READY): constraints.txt bench/requirements-joeynmt.txt
 	$(JOEYNMT)/bin/pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-joeynmt.txt
 	@touch $@
 
-bench: $(BENCH_READY) bench-recurrent ## measured comparisons with peers, in venvs of their own
+bench: $(BENCH_READY) $(JOEYNMT_READY) bench-recurrent ## measured comparisons with peers, in venvs of their own
 	$(BENCH)/bin/python bench/training.py
 
 bench-recurrent: $(BENCH_READY) $(JOEYNMT_READY)

@@ -1,4 +1,5 @@
-"""JoeyNMT's part in bench/recurrent.py: its recurrent model with additive attention. Runs in .venv-joeynmt.
+"""JoeyNMT's part in the benches: its Transformer, or its recurrent model with additive attention. Runs in
+.venv-joeynmt.
 
 Everything is JoeyNMT's own: build_model, Batch, the loss inside the model's forward, TrainManager's step (sorts the
 batch, forward, loss, backward), clipper and optimiser; the order of the calls is that of train_and_validate.
@@ -7,6 +8,7 @@ batch, forward, loss, backward), clipper and optimiser; the order of the calls i
 import logging
 from importlib.metadata import version
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,18 +33,41 @@ def vocabulary(size: int) -> Vocabulary:
 
 
 def build(setup: Setup) -> Model:
-    """Its model of our sizes, without dropout and label smoothing; for everything else its own defaults."""
+    """Its model of our sizes; for everything else its own defaults."""
     ours = setup.config["model"]
+    config = transformer(ours) if ours["name"] == "transformer" else recurrent(ours)
+    source = vocabulary(setup.source_vocabulary)
+    model = build_model(config, source, source if setup.joint else vocabulary(setup.target_vocabulary))
+    model.loss_function = ("crossentropy", setup.config["loss"]["label_smoothing"])
+    return model
+
+
+def recurrent(ours: dict[str, Any]) -> dict[str, Any]:
     cell = {"type": "recurrent", "rnn_type": "gru", "num_layers": 1, "hidden_size": ours["width"]}
     side = {**cell, "embeddings": {"embedding_dim": ours["embedding"]}}
-    config = {"encoder": {**side, "bidirectional": True}, "decoder": {**side, "attention": "bahdanau"}}
-    model = build_model(config, vocabulary(setup.source_vocabulary), vocabulary(setup.target_vocabulary))
-    model.loss_function = ("crossentropy", 0.0)
-    return model
+    return {"encoder": {**side, "bidirectional": True}, "decoder": {**side, "attention": "bahdanau"}}
+
+
+def transformer(ours: dict[str, Any]) -> dict[str, Any]:
+    def side(layers: int) -> dict[str, Any]:
+        return {
+            "type": "transformer",
+            "num_layers": layers,
+            "num_heads": ours["heads"],
+            "hidden_size": ours["width"],
+            "ff_size": ours["hidden"],
+            "dropout": ours["dropout"],
+            "embeddings": {"embedding_dim": ours["width"], "scale": True, "dropout": ours["dropout"]},
+        }
+
+    sides = {"encoder": side(ours["encoder_layers"]), "decoder": side(ours["decoder_layers"])}
+    return {**sides, "tied_embeddings": True, "tied_softmax": True}
 
 
 class Joey:
     """A Player (see turns.py)."""
+
+    elsewhere = 0.0
 
     def __init__(self, setup: Setup) -> None:
         training = setup.config["training"]

@@ -1,7 +1,10 @@
-"""Our part in bench/recurrent.py: Bahdanau's model, trained by regard's own loop."""
+"""Our part in the benches: any model of ours, trained by regard's own loop, in one process or in several."""
 
+import os
 import time
 from importlib.metadata import version
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any
 
 import torch
@@ -9,12 +12,15 @@ from torch import Tensor, nn
 
 from regard import bundle
 from regard.data.batches import PairBatch, Share
+from regard.memory import keep_freed_memory
 from regard.tasks.translation import cross_entropy
+from regard.training.distributed import join
 from regard.training.loop import learner, steps
 from regard.training.settings import resolve
 from turns import Facts, Given, Setup, play
 
 STEPS, ENCODER = "decoder's steps", "encoder"
+PORT = "29517"
 
 
 class OneBatch:
@@ -22,20 +28,29 @@ class OneBatch:
 
     current: PairBatch
 
-    def batch(self, step: int, share: Share) -> PairBatch:
-        return self.current
+    def __init__(self, smoothing: float) -> None:
+        self.smoothing = smoothing
+
+    def batch(self, step: int, share: Share) -> PairBatch | None:
+        """The rows of this share, without the padding that only others need."""
+        whole, rows = self.current, slice(share.part, None, share.of)
+        lengths = whole.source_lengths[rows], whole.target_lengths[rows]
+        if not len(lengths[0]):
+            return None
+        source, target = whole.source[rows, : int(lengths[0].max())], whole.target[rows, : int(lengths[1].max())]
+        return PairBatch(source, lengths[0], target, lengths[1])
 
     def epoch(self, step: int) -> int:
         return 0
 
     def size(self, batch: PairBatch) -> int:
-        return 0
+        return int(batch.target_lengths.sum()) - len(batch.target_lengths)
 
     def counts(self, batch: PairBatch) -> dict[str, int]:
-        return {"loss": int(batch.target_lengths.sum()) - len(batch.target_lengths)}
+        return {"loss": self.size(batch)}
 
     def losses(self, model: nn.Module, batch: PairBatch) -> dict[str, Tensor]:
-        return {"loss": cross_entropy(model, batch)[0]}
+        return {"loss": cross_entropy(model, batch, label_smoothing=self.smoothing)[0]}
 
 
 class Stopwatch:
@@ -71,26 +86,61 @@ def watched(model: Any, watch: Stopwatch) -> None:
 
 
 class Ours:
-    """A Player (see turns.py)."""
+    """A Player (see turns.py); the first of its processes, the others are `other`."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, rank: int = 0) -> None:
+        self.others = [_start(setup, other) for other in range(1, setup.processes)] if rank == 0 else []
+        if setup.processes > 1:
+            torch.set_num_threads(setup.threads // setup.processes)
+            place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": setup.processes}
+            os.environ |= {name: str(value) for name, value in place.items()}
+            os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": PORT}
         config = resolve(setup.config)
         sizes = {"source_vocabulary": setup.source_vocabulary, "target_vocabulary": setup.target_vocabulary}
-        model = bundle.build_model(config.tree(), {**sizes, "joint": False})
+        model = bundle.build_model(config.tree(), {**sizes, "joint": setup.joint})
         stopwatch = Stopwatch()
-        watched(model, stopwatch)
+        if config.model_name == "bahdanau":
+            watched(model, stopwatch)
         self.parts = stopwatch.parts
         self.facts = Facts(f"regard {version('regard')}", sum(p.numel() for p in model.parameters()))
-        self.task = OneBatch()
-        self.updates = steps(learner(model, config.training), self.task, config.training, seed=config.seed)
+        self.task = OneBatch(setup.config["loss"]["label_smoothing"])
+        learns = learner(model, config.training)
+        self.updates = steps(learns, self.task, config.training, seed=config.seed, world=join("cpu"))
+
+    @property
+    def elsewhere(self) -> float:
+        for link in self.others:
+            link.send(None)
+        return sum(link.recv() for link in self.others)
 
     def prepare(self, given: Given) -> PairBatch:
+        for link in self.others:
+            link.send(given)
         arrays = (given.source, given.source_lengths, given.target, given.target_lengths)
         return PairBatch(*map(torch.from_numpy, arrays))
 
     def update(self, batch: PairBatch) -> float:
         self.task.current = batch
         return next(self.updates).losses["loss"]
+
+
+def _start(setup: Setup, rank: int) -> Connection:
+    mine, theirs = get_context("spawn").Pipe()
+    get_context("spawn").Process(target=other, args=(setup, rank, theirs), daemon=True).start()
+    return mine
+
+
+def other(setup: Setup, rank: int, link: Connection) -> None:
+    """A further process: makes an update with every batch it is sent; asked with None, it says its CPU seconds."""
+    keep_freed_memory()
+    torch.manual_seed(setup.config["seed"])
+    player, began = Ours(setup, rank), time.process_time()
+    while True:
+        if (given := link.recv()) is None:
+            link.send(time.process_time() - began)
+            began = time.process_time()
+        else:
+            player.update(player.prepare(given))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the contestants of bench/recurrent.py and its driver say to each other.
+"""What the contestants of a bench and its driver say to each other.
 
 Each contestant is a process with a Python of its own, so nothing here needs more than torch and numpy.
 """
@@ -27,9 +27,11 @@ class Setup:
     config: dict[str, Any]
     source_vocabulary: int
     target_vocabulary: int
+    joint: bool
     marks: dict[str, int]
     threads: int
     favours: bool
+    processes: int = 1
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class Player(Protocol):
 
     facts: Facts
     parts: dict[str, float]
+    elsewhere: float
+    """CPU seconds that other processes of the contestant have used since the turn began."""
 
     def prepare(self, given: Given) -> Any: ...
     def update(self, batch: Any) -> float: ...
@@ -96,4 +100,4 @@ def _turn(player: Player, batches: Sequence[Given]) -> Turn:
     began, cpu_began = time.perf_counter(), time.process_time()
     losses = [player.update(batch) for batch in prepared]
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
-    return Turn(seconds, cpu_seconds, losses[-1], dict(player.parts))
+    return Turn(seconds, cpu_seconds + player.elsewhere, losses[-1], dict(player.parts))

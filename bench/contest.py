@@ -1,0 +1,164 @@
+"""The driver of a bench: contestants take turns on the same batches, and are compared round by round.
+
+Each contestant is a process with the Python of its own venv. They take turns on the same batches of token ids, a few
+full updates each (forward, loss, backward, clip, optimiser), another one going first from round to round; the others
+wait. The machine's matrix product is measured in every round too.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import torch
+
+from regard.data.corpora import build
+from regard.tasks.translation import TranslationTask
+from regard.training.settings import RunConfig
+from turns import Facts, Given, Setup, Turn
+
+BENCH = Path(__file__).resolve().parent
+HERE = Path(sys.executable)
+JOEYNMT = BENCH.parent / ".venv-joeynmt" / "bin" / "python"
+MULTI30K = BENCH.parents[1] / "shared" / "data" / "multi30k"
+WARM_UP, BATCHES = 3, 3  # updates before the first round, and in every turn
+GEMM_SIZES, GEMM_REPEATS = (1024, 1536, 2048), 3
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Who takes part: a script of this directory, and whether it gets our malloc setting and the fused Adam."""
+
+    name: str
+    script: str
+    python: Path = HERE
+    favours: bool = True
+    processes: int = 1
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: FLOP/s of the matrix product, the batches that all had, and everybody's turn."""
+
+    peak: float
+    batches: list[Given]
+    turns: dict[str, Turn]
+
+    @property
+    def tokens(self) -> int:
+        return sum(batch.tokens for batch in self.batches)
+
+
+def texts(data: Path, scratch: Path) -> tuple[list[str], str]:
+    """Files of source and target, and what they are: Multi30k, or the built-in corpus where that is not to be had."""
+    files, about = [data / "train.en.gz", data / "train.de.gz"], f"Multi30k en-de in {data}"
+    if not all(file.exists() for file in files):
+        about = f"the built-in corpus (no Multi30k in {data})"
+        files = [scratch / "train.en", scratch / "train.zh"]
+        pairs = build().train
+        files[0].write_text("".join(f"{pair.source}\n" for pair in pairs), encoding="utf-8")
+        files[1].write_text("".join(f"{pair.target}\n" for pair in pairs), encoding="utf-8")
+    return [str(file) for file in files], about
+
+
+def task_of(config: RunConfig) -> TranslationTask:
+    settings: Any = config.settings
+    return TranslationTask(settings, model=config.model, seed=config.seed)
+
+
+def setup(config: RunConfig, task: TranslationTask, threads: int) -> Setup:
+    """What all contestants are told."""
+    text = task.tokenizers
+    marks = {"pad": text.target.pad, "bos": text.target.start, "eos": text.target.end, "unk": text.target.unknown}
+    sizes = len(text.source), len(text.target), text.source is text.target
+    return Setup(config.tree(), *sizes, marks, threads, favours=True)
+
+
+@contextmanager
+def started(contestants: Sequence[Contestant], told: Setup) -> Iterator[dict[str, Connection]]:
+    """Their processes, each at the other end of its link."""
+    links: dict[str, Connection] = {}
+    processes = []
+    for who in contestants:
+        links[who.name], theirs = Pipe()
+        command = [str(who.python), str(BENCH / who.script), str(theirs.fileno())]
+        processes.append(subprocess.Popen(command, pass_fds=[theirs.fileno()]))
+        theirs.close()  # so that a contestant's death is heard as EOFError
+        links[who.name].send(replace(told, favours=who.favours, processes=who.processes))
+    try:
+        yield links
+    finally:
+        for link, process in zip(links.values(), processes, strict=True):
+            link.close()
+            process.wait()
+
+
+def race(links: dict[str, Connection], task: TranslationTask, rounds: int) -> Iterator[Round]:
+    """One works at a time. The round before the first only warms up."""
+    names, done = list(links), 0
+    for number in range(-1, rounds):
+        batches = _given(task, done, WARM_UP if number < 0 else BATCHES)
+        done += len(batches)
+        turns: dict[str, Turn] = {}
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            links[name].send(batches)
+            turns[name] = links[name].recv()
+        if number >= 0:
+            yield Round(gemm_rate(), batches, turns)
+
+
+def gemm_rate() -> float:
+    """FLOP/s of a float32 matrix product: the best size, the best repetition."""
+    rates = []
+    for size in GEMM_SIZES:
+        a, b, c = torch.rand(size, size), torch.rand(size, size), torch.empty(size, size)
+        torch.mm(a, b, out=c)
+        for _ in range(GEMM_REPEATS):
+            began = time.perf_counter()
+            torch.mm(a, b, out=c)
+            rates.append(2 * size**3 / (time.perf_counter() - began))
+    return max(rates)
+
+
+def introduce(facts: dict[str, Facts], told: Setup, about: str, load: float) -> None:
+    """What is compared."""
+    print(f"{', '.join(dict.fromkeys(fact.version for fact in facts.values()))}, torch {torch.__version__}; ", end="")
+    print(f"{told.threads} threads; load before the start {load:.1f} on {os.cpu_count()} cores")
+    words = f"{told.source_vocabulary:,}" + ("" if told.joint else f" + {told.target_vocabulary:,}")
+    tokens = told.config["batch"]["tokens"]
+    print(f"Data: {about}; vocabulary {words}, batches of {tokens:,} tokens")
+    print(f"Parameters: {', '.join(f'{name} {fact.parameters:,}' for name, fact in facts.items())}", flush=True)
+
+
+def spread(values: Sequence[float], form: str = ".1f") -> str:
+    """Median and quartiles."""
+    low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else list(values) * 3
+    return f"{median(values):{form}} [{low:{form}}–{high:{form}}]"
+
+
+def faster(rounds: Sequence[Round], one: str, other: str) -> list[float]:
+    """How many times faster one was than the other, in each round."""
+    return [each.turns[other].seconds / each.turns[one].seconds for each in rounds]
+
+
+def cores_had(rounds: Sequence[Round], name: str) -> float:
+    """CPU seconds a second; below the threads, others had the rest of the machine."""
+    return median(each.turns[name].cpu_seconds / each.turns[name].seconds for each in rounds)
+
+
+def _given(task: TranslationTask, first: int, count: int) -> list[Given]:
+    batches = [task.batch(step) for step in range(first, first + count)]
+    return [
+        Given(*(x.numpy() for x in (each.source, each.source_lengths, each.target, each.target_lengths)))
+        for each in batches
+        if each is not None
+    ]
