@@ -61,6 +61,13 @@ def read_config(directory: Path) -> Tree:
     return config
 
 
+def inherited(directory: Path) -> Tree:
+    """What a run that begins with this model takes over: task, sizes, tokenizer, languages."""
+    config = read_config(directory)
+    langs = {"data": {"langs": config["data"]["langs"]}} if any(config["data"]["langs"]) else {}
+    return {key: config[key] for key in ("task", "model", "tokenizer")} | langs
+
+
 def _check(config: Tree, path: Path) -> None:
     """What every reader of a config relies on."""
     model, data = config.get("model"), config.get("data")

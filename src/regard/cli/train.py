@@ -40,17 +40,30 @@ def train(
     ] = None,
 ) -> None:
     """Train a model on your own text."""
-    files: dict[str, Any] = {"train": train, "val": val, "test": test}
-    data: Tree = {split: [str(path) for path in paths] for split, paths in files.items() if paths}
-    if langs:
-        data["langs"] = languages(langs)
-    asked = {"task": task, "model": _model(model), "data": data or None, "seed": seed, "init": init}
-    given: Tree = {key: value for key, value in asked.items() if value is not None}
-    guessed = {"data": {"langs": suffixes(train)}} if suffixes(train) else {}
-    tree = merge(guessed, load_toml(config) if config else {}, given, parse_overrides(settings or ()))
+    files = {"train": train, "val": val, "test": test}
+    tree = tree_of(files, langs, model, config, settings, task=task, seed=seed, init=init)
     if not dry_run:
         _in_several(tree, out if resume else None)
     run(tree, out, resume=resume, overwrite=overwrite, dry_run=dry_run, minutes=minutes)
+
+
+def tree_of(
+    files: dict[str, list[str] | None],
+    langs: str,
+    model: str | None,
+    config: Path | None,
+    settings: list[str] | None,
+    **others: Any,
+) -> Tree:
+    """The settings that these options mean; of the others, those that are given."""
+    data: Tree = {split: [str(path) for path in paths] for split, paths in files.items() if paths}
+    if langs:
+        data["langs"] = languages(langs)
+    asked = {"model": _model(model), "data": data or None, **others}
+    given: Tree = {key: value for key, value in asked.items() if value is not None}
+    named = suffixes(files["train"])
+    guessed = {"data": {"langs": named}} if named else {}
+    return merge(guessed, load_toml(config) if config else {}, given, parse_overrides(settings or ()))
 
 
 def _in_several(tree: Tree, resumed: Path | None) -> None:
@@ -90,6 +103,7 @@ def run(
     with watch:
         outcome = to_the_end(prepared)
     if not outcome.finished:
+        watch.said("go on with --resume")
         raise typer.Exit(128 + signal.Signals[outcome.stopped_by])
     if outcome.card:
         for split, figures in outcome.card["scores"].items():

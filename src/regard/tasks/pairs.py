@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from regard.config import Tree
 from regard.data.batches import PairBatch, pad
@@ -38,6 +38,13 @@ class PairFiles(Section):
     langs: tuple[str, str] = ("", "")
     bad_rows: Literal["stop", "skip"] = "stop"
     too_long: Literal["stop", "skip"] = Field("stop", description="training pairs longer than model.limit tokens")
+
+    @field_validator("train", "val", "test")
+    @classmethod
+    def _one_or_two(cls, files: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(files) > 2 and isinstance(files[0], str):
+            raise ValueError(f"{len(files)} files; one file of pairs, or SOURCE and TARGET (several: {{path, weight}})")
+        return files
 
     @property
     def corpora(self) -> list[Corpus]:

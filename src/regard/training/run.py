@@ -80,7 +80,7 @@ def _train(run: Run, metrics: Metrics, stop: StopRequest) -> bool:
                 with run.learner.average.applied():
                     bundle.write_weights(run.out, weights_of(run.model))
             by = stop.requested or "another process"
-            run.watcher.said(f"Stopped after update {step.number} by {by}; --resume goes on from there.")
+            run.watcher.said(f"Stopped after update {step.number} by {by}; it can go on from there.")
             return False
     return True
 

@@ -119,12 +119,11 @@ def _from_another(tree: Tree) -> Tree:
     """The settings of a run that begins with a trained model, which brings its task, its sizes and its tokenizer."""
     if not tree.get("init"):
         return tree
-    trained = bundle.read_config(Path(str(tree["init"])))
+    trained = bundle.inherited(Path(str(tree["init"])))
     asked, is_now = tree.get("model", {}).get("name", trained["model"]["name"]), trained["model"]["name"]
     if asked != is_now:
         raise ConfigError(f"{tree['init']} is a {is_now}, not a {asked}.", do="leave --model out, or --init")
-    langs = {"data": {"langs": trained["data"]["langs"]}} if any(trained["data"]["langs"]) else {}
-    return merge({key: trained[key] for key in ("task", "model", "tokenizer")}, langs, tree)
+    return merge(trained, tree)
 
 
 def _fitted(tree: Tree, config: RunConfig, world: World, watcher: Watcher) -> Tree:

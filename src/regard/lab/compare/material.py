@@ -1,11 +1,14 @@
 """What all models meet: the texts, the challenge sets, the gold links. Read and checked before anything is trained."""
 
+from collections import deque
 from pathlib import Path
 
+from regard.data.lines import joined_digest
 from regard.data.readers import ParallelText, fingerprint, read_pairs
 from regard.evaluation.alignment import Gold, read_gold
 from regard.evaluation.challenges import Challenge, read_challenges
 from regard.lab.compare.plan import Plan
+from regard.tasks.pairs import PairFiles
 from regard.tasks.word_texts import WordPair, read_word_pairs
 
 
@@ -16,6 +19,15 @@ def read_text(plan: Plan, split: str) -> ParallelText:
     return read_pairs(
         data[split], langs=(langs[0], langs[1]) if all(langs) else None, bad_rows=data.get("bad_rows", "stop")
     )
+
+
+def _training_data(plan: Plan) -> str:
+    """The fingerprint of what is trained on, read to the end."""
+    files = PairFiles.parse(plan.settings["data"], where="data")
+    readers = [files.reader(corpus.paths) for corpus in files.corpora]
+    for reader in readers:
+        deque(reader, maxlen=0)
+    return joined_digest([reader.fingerprint for reader in readers])
 
 
 def languages(plan: Plan) -> tuple[str, str]:
@@ -39,7 +51,7 @@ def gold_links(plan: Plan, split: str) -> tuple[list[WordPair], list[Gold]] | No
 
 def check(plan: Plan) -> dict[str, str]:
     """Reads everything once, so that a fault is found now; gives the fingerprints by which it is known again."""
-    found = {split: read_text(plan, split).fingerprint for split in ("train", "val", "test")}
+    found = {"train": _training_data(plan)} | {split: read_text(plan, split).fingerprint for split in ("val", "test")}
     if plan.challenges:
         challenge_sets(plan)
         found["challenges"] = fingerprint([plan.challenges])
