@@ -9,7 +9,7 @@ JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench bench-recurrent reverse soak clean
+.PHONY: help setup demo test check format bench bench-recurrent bench-large reverse soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ bench-recurrent: $(BENCH_READY) $(JOEYNMT_READY)
 
 reverse: $(READY) ## learn to reverse 50,000 random strings (some minutes)
 	$(BIN)/python bench/reverse.py
+
+bench-large: $(READY) ## memory of training on 10 million pairs (an hour, some gigabytes of disk)
+	$(BIN)/python bench/large.py
 
 soak: $(READY) ## long runs: training killed at many random moments and resumed
 	$(BIN)/python -m pytest -q -m soak
