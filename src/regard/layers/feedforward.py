@@ -28,6 +28,7 @@ class FeedForward(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        hidden = self.activation(self.expand(x))
+        rows = x.flatten(0, -2)  # the product of three-dimensional x would be a view: changed in place, it is copied
+        hidden = self.activation(self.expand(rows))
         contracted: Tensor = self.contract(self.dropout(hidden))
-        return contracted
+        return contracted.view_as(x)
