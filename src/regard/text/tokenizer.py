@@ -14,7 +14,17 @@ from regard.files import write_text
 PAD, START, END, UNKNOWN = "<pad>", "<s>", "</s>", "<unk>"
 HALVES = re.compile("[\ud800-\udfff]")
 SPECIALS = (PAD, START, END, UNKNOWN)
-"""Their ids are their places in this tuple, in every tokenizer that we train."""
+"""Their ids are their places in this tuple, in every tokenizer that we train but WordPiece."""
+BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+"""The same for WordPiece."""
+ROLES = {
+    "pad": (PAD, "[PAD]"),
+    "start": (START, "[CLS]"),
+    "end": (END, "[SEP]"),
+    "unknown": (UNKNOWN, "[UNK]"),
+    "mask": ("[MASK]", "<mask>"),
+}
+"""What a mark is for, and what it may be called: ours, BERT's."""
 SPACE = "▁"
 Place = tuple[int, int]
 
@@ -34,7 +44,9 @@ class Tokenizer:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self.backend.encode_special_tokens = True  # "</s>" in a user's text is text, not the end
-        self.pad, self.start, self.end, self.unknown = (self._special(name) for name in SPECIALS)
+        self.pad, self.start, self.end, self.unknown = (self._mark(role) for role in ("pad", "start", "end", "unknown"))
+        self.mask = self._found("mask")
+        """None if there is no such mark."""
 
     def __len__(self) -> int:
         return int(self.backend.get_vocab_size())
@@ -74,11 +86,15 @@ class Tokenizer:
         except Exception as error:  # the backend raises bare Exceptions
             raise BundleError(f"{path} is damaged or not a tokenizer.", found=str(error)) from None
 
-    def _special(self, name: str) -> int:
-        id = self.backend.token_to_id(name)
-        if id is None:
-            raise BundleError(f"The tokenizer has no {name} token.", wanted=f"the four marks {' '.join(SPECIALS)}")
-        return int(id)
+    def _mark(self, role: str) -> int:
+        found = self._found(role)
+        if found is None:
+            raise BundleError(f"The tokenizer has no mark for {role}.", wanted=" or ".join(ROLES[role]))
+        return found
+
+    def _found(self, role: str) -> int | None:
+        ids = (self.backend.token_to_id(name) for name in ROLES[role])
+        return next((int(id) for id in ids if id is not None), None)
 
 
 def _by_character(text: str, tokens: Sequence[str], places: Sequence[Place]) -> list[Place]:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
-from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from tokenizers import Tokenizer as Backend
 
 from regard.errors import ConfigError
 from regard.sections import Section
-from regard.text.tokenizer import SPACE, SPECIALS, UNKNOWN, Tokenizer
+from regard.text.tokenizer import BERT, SPACE, SPECIALS, UNKNOWN, Tokenizer
 from regard.text.unigram import train_unigram
+from regard.text.wordpiece import train_wordpiece
 
 # A word with the space before it; runs of Han apart from other letters; each digit and each mark alone.
 WORDS = r"▁?\p{Han}+|▁?\p{N}|▁?[^▁\s\p{Han}\p{N}\p{P}\p{S}]+|▁?[^▁]|▁"
@@ -24,13 +25,18 @@ BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 class TokenizerConfig(Section):
     """How text becomes tokens."""
 
-    kind: Literal["bpe", "byte-bpe", "unigram", "word", "character"] = "bpe"
+    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = "bpe"
     size: int = Field(8000, gt=0, description="entries of the vocabulary, marks included; the text may give fewer")
+    lowercase: bool = Field(False, description="wordpiece: capitals and accents are not told apart")
     joint: bool = Field(True, description="one vocabulary for both languages; otherwise one each")
 
 
 def train_tokenizer(texts: Sequence[str], config: TokenizerConfig) -> Tokenizer:
     """A tokenizer of the asked kind."""
+    if config.lowercase and config.kind != "wordpiece":
+        raise ConfigError(f"tokenizer.lowercase is for wordpiece, not for {config.kind}.", do="leave it out")
+    if config.kind == "wordpiece":
+        return Tokenizer(_wordpiece(texts, config.size, lowercase=config.lowercase))
     return Tokenizer(KINDS[config.kind](texts, config.size))
 
 
@@ -77,6 +83,21 @@ def _unigram(texts: Sequence[str], size: int) -> Backend:
     marks = [(mark, 0.0) for mark in SPECIALS] + [(byte, floor) for byte in BYTES]
     backend = _spaced(models.Unigram([*marks, *pieces], unk_id=SPECIALS.index(UNKNOWN), byte_fallback=True))
     return _marked(backend)
+
+
+def _wordpiece(texts: Sequence[str], size: int, *, lowercase: bool) -> Backend:
+    """BERT's tokenizer: words and marks apart, each Chinese character alone; what cannot be spelt is unknown. The
+    training is ours: HF's trainer is byte-pair encoding, and gives other ids each time it is run."""
+    room = _room(size, BERT)
+    normalise = normalizers.BertNormalizer(lowercase=lowercase)
+    split = pre_tokenizers.BertPreTokenizer()
+    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(normalise.normalize_str(text)))
+    vocabulary = {piece: id for id, piece in enumerate([*BERT, *train_wordpiece(counts, room)])}
+    backend = Backend(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    backend.normalizer, backend.pre_tokenizer, backend.decoder = normalise, split, decoders.WordPiece()
+    backend.add_special_tokens(list(BERT))
+    backend.post_processor = processors.BertProcessing(("[SEP]", vocabulary["[SEP]"]), ("[CLS]", vocabulary["[CLS]"]))
+    return backend
 
 
 def _word(texts: Sequence[str], size: int) -> Backend:
