@@ -1,0 +1,1 @@
+"""Checkpoints of others: their names and layouts, and nothing else."""
