@@ -24,7 +24,7 @@ class Silent:
     def started(self, facts: dict[str, Any]) -> None: ...
 
     def stepped(self, step: Any, seconds: float) -> None:
-        self.losses.append(step.losses["loss"])
+        self.losses.append(sum(step.losses.values()))
 
     def validated(self, update: int, metrics: dict[str, Any], *, best: bool) -> None:
         self.validations.append(metrics)

@@ -64,14 +64,14 @@ def read_config(directory: Path) -> Tree:
 def inherited(directory: Path) -> Tree:
     """What a run that begins with this model takes over: task, sizes, tokenizer, languages."""
     config = read_config(directory)
-    langs = {"data": {"langs": config["data"]["langs"]}} if any(config["data"]["langs"]) else {}
-    return {key: config[key] for key in ("task", "model", "tokenizer")} | langs
+    spoken = {key: config["data"][key] for key in ("langs", "language") if any(config["data"].get(key, ()))}
+    return {key: config[key] for key in ("task", "model", "tokenizer")} | ({"data": spoken} if spoken else {})
 
 
 def _check(config: Tree, path: Path) -> None:
     """What every reader of a config relies on."""
     model, data = config.get("model"), config.get("data")
-    langs = data.get("langs") if isinstance(data, dict) else None
+    langs = data.get("langs", ["", ""]) if isinstance(data, dict) else None
     sound = {
         "task": isinstance(config.get("task"), str),
         "model.name": isinstance(model, dict) and isinstance(model.get("name"), str),

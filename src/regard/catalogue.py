@@ -64,6 +64,13 @@ MODELS = {
         preset_names=("tiny", "small", "cho", "sutskever"),
         about="recurrent, without attention: one vector for the whole sentence (Cho 2014, Sutskever 2014)",
     ),
+    "bert": Model(
+        classes={"masked-lm": "regard.models.bert:BertForPretraining"},
+        config="regard.models.bert:BertConfig",
+        presets="regard.models.bert:PRESETS",
+        preset_names=("tiny", "mini", "small", "base"),
+        about="the Transformer's encoder, pretrained on running text (Devlin 2018)",
+    ),
 }
 
 TASKS = {
@@ -74,6 +81,14 @@ TASKS = {
         evaluate="regard.evaluation.translation:evaluate",
         verbs="regard.tasks.translator:Translator",
         about="sentences into another language",
+    ),
+    "masked-lm": Task(
+        task="regard.tasks.masked_lm:MaskedLMTask",
+        tokenizers="regard.tasks.texts:OneTokenizer",
+        validate="regard.evaluation.masked_lm:validate",
+        evaluate="regard.evaluation.masked_lm:evaluate",
+        verbs="regard.tasks.encoder:Encoder",
+        about="hidden words and next sentences of running text",
     ),
 }
 

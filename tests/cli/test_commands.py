@@ -53,7 +53,9 @@ def test_help_does_not_import_torch_or_pydantic() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("command", ["demo", "train", "translate", "evaluate", "align", "compare", "look", "info"])
+@pytest.mark.parametrize(
+    "command", ["demo", "doctor", "train", "translate", "evaluate", "align", "compare", "look", "info", "runs"]
+)
 def test_every_command_explains_itself(command: str) -> None:
     result = CliRunner().invoke(app, [command, "--help"])
     assert result.exit_code == 0

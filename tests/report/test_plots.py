@@ -47,3 +47,12 @@ def test_every_colour_has_its_own_shape() -> None:
 def test_rude_labels_still_make_an_xml_file(tmp_path: Path) -> None:
     rude = Plot("bars", ["a\x00<b>", "&"], [Series("\udc80]]>", [1.0, 2.0])], "x\x1b", "y")
     assert "a\ufffd<b>" in words(draw_plot(rude, tmp_path / "p.svg"))
+
+
+@pytest.mark.parametrize(("connected", "pieces"), [(False, 2), (True, 1)])
+def test_a_line_leaves_a_gap_or_goes_on_over_it(tmp_path: Path, connected: bool, pieces: int) -> None:
+    values = [1.0, 2.0, None, 3.0, 4.0]
+    gap = Plot("lines", [1, 2, 3, 4, 5], [Series("a", values)], "x", "y", connected=connected)
+    nodes = list(ElementTree.parse(draw_plot(gap, tmp_path / "p.svg")).iter())
+    lines = [node for node in nodes if COLOURS[0].lower() in node.get("style", "") and node.get("clip-path")]
+    assert [line.get("d", "").count("M") for line in lines] == [pieces]

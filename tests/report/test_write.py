@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from regard.errors import DataError
-from regard.report import Picture, Pictures, Report, Section, write
+from regard.report import Picture, Pictures, Report, Section, write, write_page
 from tests.report.example import DOT, NASTY, report
 from tests.report.test_html import Reader
 from tests.report.test_markdown import contents, images
@@ -112,3 +112,10 @@ def test_data_that_json_cannot_hold_is_refused_before_anything_is_written(
     with pytest.raises(DataError, match=message):
         write(Report("t", "", [], data), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_page_alone_is_one_file_with_its_plots_inside(tmp_path: Path) -> None:
+    assert write_page(report(tmp_path), tmp_path / "out" / "page.html") == tmp_path / "out" / "page.html"
+    assert list(files(tmp_path / "out")) == ["page.html"]
+    write(report(tmp_path), tmp_path / "whole")
+    assert (tmp_path / "out" / "page.html").read_bytes() == (tmp_path / "whole" / "report.html").read_bytes()

@@ -2,15 +2,24 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from regard.errors import ConfigError
+
+if TYPE_CHECKING:
+    from regard.insight import Trace
 
 
 def look(
     model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
-    source: Annotated[str, typer.Argument(help="The sentence that is read.", show_default=False)],
+    source: Annotated[str | None, typer.Argument(help="The sentence that is read.", show_default=False)] = None,
     target: Annotated[str | None, typer.Argument(help="Its translation; the model's own if none is given.")] = None,
+    probe: Annotated[
+        int | None, typer.Option(help="Instead of a sentence: this probe sentence, 1 to 4, as it was in training,")
+    ] = None,
+    update: Annotated[int | None, typer.Option(help="after so many updates.  [default: the last kept]")] = None,
     out: Annotated[Path, typer.Option(help="x.png, x.svg (pictures), x.json or x.npz (numbers).")] = Path("look.svg"),
     name: Annotated[str | None, typer.Option(help='Which attention: "cross", "encoder", "decoder.0.self" …')] = None,
     layer: Annotated[int | None, typer.Option(help="Only this layer, counted from 0.")] = None,
@@ -22,7 +31,9 @@ def look(
     from regard.bundle import load
     from regard.insight import draw
 
-    trace = load(model).attention(source, target)
+    if (source is None) == (probe is None) or (probe is None and update is not None):
+        raise typer.BadParameter("give a sentence, or --probe with --update if wanted")
+    trace = load(model).attention(source, target) if probe is None else _probe(model, probe, update)
     trace = trace.by_words() if words else trace
     trace.select(name, layer)
     if out.suffix.lower() in (".json", ".npz"):
@@ -37,3 +48,15 @@ def look(
             lines = [f"{attention} head {h}: {trace.sentence(attention, h, word)}\n" for h in heads]
             sys.stdout.write("".join(lines))
     sys.stderr.write(f"written: {out}\n")
+
+
+def _probe(run: str, number: int, update: int | None) -> "Trace":
+    from regard.training.probes import read
+
+    traces = read(run, update)
+    if not 1 <= number <= len(traces):
+        raise ConfigError(f"There is no probe sentence {number}.", wanted=f"1 to {len(traces)}")
+    trace = traces[number - 1]
+    sys.stdout.write(f"{trace.rows['source'].text}\n")
+    sys.stderr.write(f"after update {trace.meta['update']:,}\n")
+    return trace

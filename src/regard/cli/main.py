@@ -12,9 +12,11 @@ from regard import __version__
 from regard.cli.align import align
 from regard.cli.compare import compare
 from regard.cli.demo import demo
+from regard.cli.doctor import doctor
 from regard.cli.evaluate import evaluate
 from regard.cli.info import info
 from regard.cli.look import look
+from regard.cli.runs import runs
 from regard.cli.train import train
 from regard.cli.translate import translate
 from regard.errors import RegardError
@@ -26,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, train, translate, evaluate, align, compare, look, info):
+for command in (demo, doctor, train, translate, evaluate, align, compare, look, info, runs):
     app.command()(command)
 
 

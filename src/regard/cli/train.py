@@ -1,8 +1,10 @@
 """regard train"""
 
 import json
+import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,7 +63,7 @@ def tree_of(
         data["langs"] = languages(langs)
     asked = {"model": _model(model), "data": data or None, **others}
     given: Tree = {key: value for key, value in asked.items() if value is not None}
-    named = suffixes(files["train"])
+    named = suffixes(files["train"]) if others.get("task") in (None, "translation") else None
     guessed = {"data": {"langs": named}} if named else {}
     return merge(guessed, load_toml(config) if config else {}, given, parse_overrides(settings or ()))
 
@@ -95,6 +97,8 @@ def run(
     if minutes is not None and not 0 < minutes < 1e6:
         raise ConfigError("--minutes must be above 0.", found=str(minutes))
     watch = watcher()
+    if not resume:
+        _look_at_data(tree, watch.said)
     prepared = prepare(tree, out, watch, resume=resume, overwrite=overwrite, minutes=minutes)
     if dry_run:
         sys.stdout.write(json.dumps({**prepared.config.tree(), "facts": facts(prepared)}, indent=2, ensure_ascii=False))
@@ -109,6 +113,23 @@ def run(
         for split, figures in outcome.card["scores"].items():
             sys.stdout.write(f"{split}: {figures['headline']}\n")
         sys.stdout.write(f"model: {outcome.directory}\n")
+
+
+def _look_at_data(tree: Tree, say: Callable[[str], None]) -> None:
+    """Says what is wrong with the data, if there is so little that it takes no time."""
+    from regard.doctor import check_data
+    from regard.tasks.pairs import PairFiles
+    from regard.tasks.training_pairs import LARGE, size_of
+    from regard.training.settings import resolve
+
+    files = getattr(resolve(tree).settings, "data", None) if not tree.get("init") else None
+    if not isinstance(files, PairFiles) or os.environ.get("RANK", "0") != "0" or not 0 < size_of(files) < LARGE:
+        return
+    problems = [problem for problem in check_data(files) if problem.severity != "note"]
+    for problem in problems:
+        say(str(problem))
+    if problems:
+        say("regard doctor says more about it")
 
 
 def _model(text: str | None) -> Tree | None:

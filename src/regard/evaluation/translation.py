@@ -2,37 +2,42 @@
 
 from typing import Any
 
-import numpy as np
-import torch
 from torch import nn
 
-from regard.data.batches import group_by_length
 from regard.data.readers import ParallelText
-from regard.errors import DataError
+from regard.evaluation import symptoms
+from regard.evaluation.loss import fitting, held_out_loss
 from regard.evaluation.scores import score
-from regard.tasks.pairs import EncodedPairs, Tokenizers
-from regard.tasks.translation import TranslationTask, cross_entropy
+from regard.tasks.translation import TranslationTask
 from regard.tasks.translator import Search, Translator
 
 
 def validate(task: TranslationTask, model: nn.Module, *, sentences: int) -> dict[str, Any]:
     """Loss per target token (not smoothed) on the whole validation set, BLEU and chrF of greedy translations of its
-    first sentences. "score" is what the best model is chosen by. Nothing if the run has no validation set."""
+    first sentences, and what may be wrong. "score" is what the best model is chosen by. Nothing if the run has no
+    validation set."""
     if "val" not in task.texts:
         return {}
-    text, langs = task.texts["val"], task.config.data.langs
+    text, langs, tokenizers = task.texts["val"], task.config.data.langs, task.tokenizers
     sources, references = text.sources[:sentences], text.targets[:sentences]
-    outputs = Translator(model, task.tokenizers, langs=langs).translate(sources, beam=1, truncate=True)
-    scores, loss = score(outputs, references, language=langs[1]), loss_per_token(model, text, task.tokenizers)
+    outputs = Translator(model, tokenizers, langs=langs).translate(sources, beam=1, truncate=True)
+    scores, made = score(outputs, references, language=langs[1]), symptoms.Outputs(sources, outputs, references)
+    sample, others = symptoms.sampled(fitting(model, text, tokenizers))
+    loss = held_out_loss(model, sample, tokenizers)
     return {
         "score": scores.bleu,
         "headline": f"BLEU {scores.bleu:.2f} (greedy)",
-        "loss": loss,
+        "loss": (loss + held_out_loss(model, others, tokenizers)).per_token,
         "bleu": scores.bleu,
         "chrf": scores.chrf,
         "exact": scores.exact,
         "signature": scores.bleu_signature,
         "example": {"source": sources[0], "output": outputs[0], "reference": references[0]},
+        "symptoms": {
+            **symptoms.of_outputs(made, tokenizers),
+            "loss_own_source": loss.per_token,
+            **symptoms.of_model(model, sample, tokenizers),
+        },
     }
 
 
@@ -63,20 +68,3 @@ def translate_and_score(translator: Translator, text: ParallelText, search: Sear
         "signature": scores.bleu_signature,
         "chrf_signature": scores.chrf_signature,
     }
-
-
-@torch.inference_mode()
-def loss_per_token(model: nn.Module, text: ParallelText, tokenizers: Tokenizers) -> float:
-    """Cross-entropy per target token of all pairs that the model can take."""
-    pairs = EncodedPairs.encode(text.sources, text.targets, tokenizers)
-    config: Any = model.config
-    rows = np.flatnonzero(pairs.lengths.max(axis=1) <= config.limit)
-    if not len(rows):
-        raise DataError(f"Every validation pair is longer than {config.limit} tokens.", do="raise model.limit")
-    total, count = 0.0, 0
-    model.eval()
-    device = next(model.parameters()).device
-    for group in group_by_length(pairs.lengths[rows], 4096, np.arange(len(rows))):
-        summed, tokens = cross_entropy(model, pairs.batch(rows[group], tokenizers).to(device))
-        total, count = total + float(summed), count + tokens
-    return total / count

@@ -16,7 +16,7 @@ from regard.report.document import (
     Series,
     Table,
 )
-from regard.report.write import write
+from regard.report.write import write, write_page
 
 __all__ = [
     "Cell",
@@ -31,4 +31,5 @@ __all__ = [
     "Series",
     "Table",
     "write",
+    "write_page",
 ]

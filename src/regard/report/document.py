@@ -107,6 +107,8 @@ class Plot:
     x_title: str
     y_title: str
     caption: str = ""
+    connected: bool = False
+    """Lines go on over missing values; otherwise they leave a gap."""
 
     def __post_init__(self) -> None:
         for one in self.series:

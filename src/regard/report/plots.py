@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 # Okabe & Ito (2008), "Color Universal Design", without its yellow, which is lost on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+STYLES = ("-", "--", ":", "-.")  # for more series than there are colours
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 GREY = "#5a5a5a"
+LEGEND = 80  # characters that fit side by side
 
 
 def draw_plot(plot: Plot, path: Path) -> Path:
@@ -38,15 +40,20 @@ def _figure(plot: Plot) -> "Figure":
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     if plot.series:
-        figure.legend(loc="outside upper left", ncols=min(len(plot.series), 4), frameon=False, fontsize=9)
+        longest = max(len(series.label) for series in plot.series)
+        columns = max(1, min(len(plot.series), 4, LEGEND // (longest + 5)))
+        figure.legend(loc="outside upper left", ncols=columns, frameon=False, fontsize=9)
     return figure
 
 
 def _lines(axes: "Axes", plot: Plot) -> None:
-    places = _places(axes, plot)
+    places = np.asarray(_places(axes, plot), dtype=float)
     for number, series in enumerate(plot.series):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        axes.plot(places, _numbers(series.values), color=colour, marker=marker, markersize=5, label=clean(series.label))
+        style, values = STYLES[number // len(COLOURS) % len(STYLES)], _numbers(series.values)
+        shown = ~np.isnan(values) if plot.connected else np.full(len(values), True)
+        line = axes.plot(places[shown], values[shown], color=colour, marker=marker, linestyle=style)[0]
+        line.set(markersize=5, label=clean(series.label))
         if series.low is not None and series.high is not None:
             axes.fill_between(
                 places, _numbers(series.low), _numbers(series.high), color=colour, alpha=0.13, linewidth=0

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass, replace
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,14 @@ def write(report: Report, directory: Path | str) -> Path:
     write_text(directory / "report.md", markdown.text(drawn))
     write_text(directory / "report.html", html.page(drawn))
     return directory / "report.html"
+
+
+def write_page(report: Report, path: Path | str) -> Path:
+    """Write only the page, which needs no other file."""
+    path = Path(path)
+    with TemporaryDirectory() as folder:
+        write_text(path, html.page(_with_pictures(report, Path(folder))))
+    return path
 
 
 def plain(value: Any) -> Any:

@@ -72,7 +72,7 @@ def load(
     """Reads, tokenises and checks the training data. most: tokens that a pair may have; saved: tokenizers that are to
     be used, otherwise they are trained."""
     readers = [files.reader(corpus.paths) for corpus in files.corpora]
-    if sum(_size(path) for reader in readers for path in reader.paths) < LARGE:
+    if size_of(files) < LARGE:
         texts = [list(watch(reader, total=0, what="reading the pairs")) for reader in readers]
         tokenizers = saved or Tokenizers.train([pair for text in texts for pair in text], tokenizer)
         stores = tuple(store.in_memory(text, (tokenizers.source, tokenizers.target)) for text in texts)
@@ -152,5 +152,7 @@ def _tokens(reader: PairReader, digest: str, tokenizers: Tokenizers, watch: Watc
     return place
 
 
-def _size(path: str) -> int:
-    return 0 if path == "-" or not Path(path).exists() else Path(path).stat().st_size
+def size_of(files: PairFiles) -> int:
+    """Bytes of the files to train on, as far as they are there."""
+    paths = [Path(path) for corpus in files.corpora for path in corpus.paths if path != "-"] if files.train else []
+    return sum(path.stat().st_size for path in paths if path.exists())

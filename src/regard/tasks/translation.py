@@ -2,6 +2,7 @@
 
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from pydantic import Field
 from torch import Tensor, nn
 
@@ -11,7 +12,8 @@ from regard.data.readers import ParallelText, read_pairs
 from regard.errors import DataError
 from regard.layers.cross_entropy import summed_cross_entropy
 from regard.sections import Section
-from regard.tasks.pairs import PairFiles, Tokenizers
+from regard.tasks.pairs import Pair, PairFiles, Tokenizers
+from regard.tasks.probes import probe_pairs
 from regard.tasks.training_pairs import load
 from regard.text import TokenizerConfig
 from regard.watching import Watch, unwatched
@@ -67,8 +69,8 @@ class TranslationTask:
         self.texts = {split: _read(paths, config.data) for split, paths in held.items() if paths}
         limited: Any = model
         budget = config.batch.budget
-        most = min(limited.limit, budget)
-        self.train_pairs = load(config.data, config.tokenizer, most=most, saved=tokenizers, watch=watch)
+        self.most = min(limited.limit, budget)
+        self.train_pairs = load(config.data, config.tokenizer, most=self.most, saved=tokenizers, watch=watch)
         self.tokenizers = self.train_pairs.tokenizers
         self._order = Order(self.train_pairs.lengths(), budget, seed, weights=self.train_pairs.weights)
 
@@ -91,6 +93,20 @@ class TranslationTask:
     def size(self, batch: PairBatch) -> int:
         """Target tokens that count: what speed is measured in."""
         return int(batch.target_lengths.sum()) - len(batch.target_lengths)
+
+    def unigram_entropy(self, batches: int = 50) -> float:
+        """The loss per token of one who knows only how frequent each target token is, in the first batches."""
+        counts = np.zeros(len(self.tokenizers.target))
+        for step in range(batches):
+            target = self.train_pairs.batch(self._order[step]).target[:, 1:]
+            counts += np.bincount(target.flatten(), minlength=len(counts))
+        counts[self.tokenizers.target.pad] = 0
+        shares = counts[counts > 0] / counts.sum()
+        return float(-(shares * np.log(shares)).sum())
+
+    def probes(self) -> list[Pair]:
+        """Validation pairs on which attention is watched while it is learned; none if there is no validation set."""
+        return probe_pairs(self.texts["val"], self.tokenizers, most=self.most) if "val" in self.texts else []
 
     def describe(self) -> str:
         """The data in a line."""

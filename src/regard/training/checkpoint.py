@@ -34,6 +34,8 @@ class Progress:
     waited: int = 0
     """Validations since the best one."""
     seconds: float = 0.0
+    first_losses: Sequence[float] = ()
+    last_losses: Sequence[float] = ()
 
 
 def save(directory: Path, learner: Learner, progress: Progress, *, keep: int = 1) -> None:

@@ -15,13 +15,14 @@ from regard.errors import BundleError, ConfigError
 from regard.files import write_text
 from regard.training import checkpoint, tracking
 
-RUN, LOCK = "run.json", ".lock"
+RUN, LOCK, PROBES = "run.json", ".lock", "probes"
 OURS = (
     bundle.CONFIG, bundle.WEIGHTS, bundle.CARD, bundle.README, checkpoint.FILE, tracking.FILE, RUN,
     "tokenizer.json", "tokenizer.target.json", "curves.svg", "skipped.txt",
 )  # fmt: skip
+FOLDERS = (checkpoint.KEPT, PROBES, tracking.EVENTS)
 MOVABLE = {
-    ("training", "device"), ("training", "threads"), ("distributed", "processes"),
+    ("training", "device"), ("training", "threads"), ("training", "tensorboard"), ("distributed", "processes"),
     ("data", "train"), ("data", "val"), ("data", "test"),
 }  # fmt: skip
 """Settings that a resumed run may change: on another machine they are others. What the files hold is compared by
@@ -76,13 +77,22 @@ def locked(out: Path) -> Iterator[None]:
             (out / LOCK).unlink(missing_ok=True)
 
 
-def _taken(file: IO[str]) -> bool:
+def at_work(out: Path) -> bool:
+    """Whether a training is at work in the directory. A lock that a killed one has left behind means nothing."""
+    try:
+        with (out / LOCK).open(encoding="utf-8") as file:
+            return not _taken(file, shared=True)
+    except FileNotFoundError:
+        return False
+
+
+def _taken(file: IO[str], *, shared: bool = False) -> bool:
     try:
         import fcntl
     except ImportError:  # not on Windows
         return True
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_NB | (fcntl.LOCK_SH if shared else fcntl.LOCK_EX))
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
@@ -126,7 +136,8 @@ def begin(out: Path, config: Tree, asked: Tree, task: Any) -> None:
     _make(out)
     for name in OURS:
         (out / name).unlink(missing_ok=True)
-    shutil.rmtree(out / checkpoint.KEPT, ignore_errors=True)
+    for name in FOLDERS:
+        shutil.rmtree(out / name, ignore_errors=True)
     bundle.write_config(out, config)
     task.tokenizers.save(out)
     write_text(out / RUN, json.dumps({"asked": asked, "data": task.fingerprints()}, indent=2) + "\n")

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
 from regard.data.batches import Share
-from regard.errors import LimitError
 from regard.seeds import derive
 from regard.training.distributed import ALONE, World
 from regard.training.optim import Average, Scaler, adamw
@@ -131,11 +129,6 @@ def steps(
         heard = world.summed({**sums, "stop": float(asked())})
         stopping = heard.pop("stop") > 0
         losses = {name: total / max(1, counts[name]) for name, total in heard.items()}
-        if not all(map(isfinite, losses.values())):
-            raise LimitError(
-                f"The loss of update {learns.updates} is no longer a number: training has diverged.",
-                do="lower training.learning_rate or lengthen training.warmup; the last checkpoint is intact",
-            )
         yield Step(learns.updates, task.epoch(index), losses, size, rate, norm, stopping)
 
 

@@ -2,19 +2,21 @@
 
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from regard import bundle, catalogue
-from regard.training import checkpoint, directory
+from regard.errors import LimitError
+from regard.training import checkpoint, directory, probes, records
 from regard.training.curves import draw_curves
 from regard.training.distributed import leave
+from regard.training.divergence import divergence, noted, sound
 from regard.training.loop import Step, steps
 from regard.training.start import Run, facts, parameters
 from regard.training.stopping import StopRequest
 from regard.training.tracking import Metrics
-from regard.training.validation import average_last, ended, validate
+from regard.training.validation import average_last, diagnosed, ended, record_start, validate
 from regard.weights import weights_of
 
 
@@ -35,17 +37,19 @@ def train(run: Run) -> Outcome:
         run.world.told(lambda: _begin(run))
         if run.resumed:
             run.progress = checkpoint.restore(run.world.told(lambda: checkpoint.read(run.out)), run.learner)
-        metrics = Metrics(run.out)
-        if run.world.leads:
-            metrics.rewind(run.progress.updates)
-        run.watcher.started(facts(run))
-        with StopRequest() as stop:
-            finished = _train(run, metrics, stop)
-        card = _finish(run) if finished and run.world.leads else {}
-        if run.world.leads:
-            draw_curves(metrics.records(), run.out / "curves.svg")
+        with records.session(run) as session, Metrics(run.out, tensorboard=run.config.training.tensorboard) as metrics:
+            if run.world.leads:
+                metrics.rewind(run.progress.updates)
+                record_start(run, metrics)
+                probes.rewind(run)
+            run.watcher.started(facts(run))
+            with StopRequest() as stop:
+                session.finished = _train(run, metrics, stop)
+            card = _finish(run, metrics) if session.finished and run.world.leads else {}
+            if run.world.leads:
+                draw_curves(metrics.records(), run.out / "curves.svg")
     leave()
-    return Outcome(run.out, run.learner.updates, finished, stop.requested or "SIGTERM", card)
+    return Outcome(run.out, run.learner.updates, session.finished, stop.requested or "SIGTERM", card)
 
 
 def _begin(run: Run) -> None:
@@ -64,7 +68,8 @@ def _train(run: Run, metrics: Metrics, stop: StopRequest) -> bool:
     over = ended(run)
     while not over and (step := next(made, None)):
         seconds = before + time.perf_counter() - began
-        run.progress = replace(run.progress, updates=step.number, seconds=seconds)
+        run.progress = noted(replace(run.progress, updates=step.number, seconds=seconds), sum(step.losses.values()))
+        _stop_if_lost(run, metrics)
         run.watcher.stepped(step, seconds)
         last = step.number == training.updates
         if world.leads and (last or step.number % training.log_every == 0):
@@ -72,20 +77,30 @@ def _train(run: Run, metrics: Metrics, stop: StopRequest) -> bool:
         if last or step.number % training.validate_every == 0:
             if world.leads:
                 validate(run, metrics)
+                probes.write(run)
             over = world.told(lambda: ended(run))
-        if world.leads and (last or over or step.stopping or step.number % training.save_every == 0):
+        due = last or over or step.stopping or step.number % training.save_every == 0
+        if world.leads and due and sound(run.progress):
             checkpoint.save(run.out, run.learner, run.progress, keep=training.keep)
         if step.stopping and not last and not over:
             if world.leads and not (run.out / bundle.WEIGHTS).exists():  # so that there is something to look at
                 with run.learner.average.applied():
                     bundle.write_weights(run.out, weights_of(run.model))
             by = stop.requested or "another process"
-            run.watcher.said(f"Stopped after update {step.number} by {by}; it can go on from there.")
+            where = "there" if sound(run.progress) else "the last checkpoint: the loss is too high for another one"
+            run.watcher.said(f"Stopped after update {step.number} by {by}; it can go on from {where}.")
             return False
     return True
 
 
-def _finish(run: Run) -> dict[str, Any]:
+def _stop_if_lost(run: Run, metrics: Metrics) -> None:
+    if found := divergence(run.progress):
+        if run.world.leads:
+            metrics.add("diagnosis", run.progress.updates, asdict(found))
+        raise LimitError(f"{found.evidence}: {found.what}.", do=found.advice)
+
+
+def _finish(run: Run, metrics: Metrics) -> dict[str, Any]:
     """Scores the best model, and writes its card."""
     averaged = average_last(run)
     run.watcher.said("scoring the best model …")
@@ -101,6 +116,7 @@ def _finish(run: Run) -> dict[str, Any]:
         **({"mean_of_checkpoints": averaged} if averaged else {}),
         "train_seconds": round(run.progress.seconds, 1),
         **run.task.card(),
+        "diagnoses": diagnosed(metrics),
         "scores": evaluate(bundle.load(run.out), run.task),
     }
     bundle.write_card(run.out, card)
@@ -109,6 +125,7 @@ def _finish(run: Run) -> dict[str, Any]:
 
 def _record(step: Step, seconds: float) -> dict[str, Any]:
     return {
+        "loss": round(sum(step.losses.values()), 6),
         **{name: round(value, 6) for name, value in step.losses.items()},
         "epoch": step.epoch,
         "tokens": step.tokens,

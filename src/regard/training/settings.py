@@ -1,6 +1,7 @@
 """The settings of a training run, and how they come together from presets, a file and the command line."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -35,6 +36,7 @@ class TrainingConfig(Section):
     keep: int = Field(1, gt=0, description="how many checkpoints are kept, the last ones")
     average_last: int = Field(0, ge=0, description="checkpoints whose mean is tried as the final model; 0: none")
     log_every: int = Field(50, gt=0)
+    tensorboard: bool = Field(False, description="write what is logged as TensorBoard event files, too")
     threads: int = Field(0, ge=0, le=1024, description="0: as many as torch would take; the number is then saved")
     device: str = "auto"
     memory: float = Field(0.0, ge=0, description="gigabytes that batch.tokens=auto may fill; 0: what is free")
@@ -51,6 +53,15 @@ class TrainingConfig(Section):
     def _checkpoints_suffice(self) -> "TrainingConfig":
         if self.average_last > self.keep:
             raise ValueError(f"average_last {self.average_last} needs as many checkpoints; keep is {self.keep}")
+        return self
+
+    @model_validator(mode="after")
+    def _tensorboard_is_installed(self) -> "TrainingConfig":
+        if self.tensorboard and find_spec("tensorboard") is None:
+            raise ConfigError(
+                "training.tensorboard=true needs a package that is not installed.",
+                do="pip install 'regard[track]', or go on with training.tensorboard=false",
+            )
         return self
 
     @model_validator(mode="after")

@@ -1,12 +1,13 @@
 """Which weights are the best so far: those that score best on the validation data."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from regard import bundle, catalogue
 from regard.errors import ConfigError
 from regard.training import checkpoint
+from regard.training.diagnosis import diagnose
 from regard.training.start import Run
 from regard.training.tracking import Metrics
 from regard.weights import put_weights, weights_of
@@ -35,8 +36,29 @@ def validate(run: Run, metrics: Metrics) -> None:
     if figures:
         metrics.add("validation", run.learner.updates, {**figures, "best": best})
         run.watcher.validated(run.learner.updates, figures, best=best)
+        _tell(run, metrics)
     if ended(run):
         run.watcher.said(f"{run.progress.waited} validations without a better one: training ends here.")
+
+
+def record_start(run: Run, metrics: Metrics) -> None:
+    """Writes down, once, what a loss is to be compared with."""
+    if all(record["kind"] != "start" for record in metrics.records()):
+        metrics.add("start", 0, {"unigram_entropy": run.task.unigram_entropy()})
+
+
+def diagnosed(metrics: Metrics) -> list[dict[str, Any]]:
+    """What has been found wrong so far."""
+    return [record for record in metrics.records() if record["kind"] == "diagnosis"]
+
+
+def _tell(run: Run, metrics: Metrics) -> None:
+    """Each problem once, when it is first seen."""
+    told, training = {record["what"] for record in diagnosed(metrics)}, run.config.training
+    for found in diagnose(metrics.records(), updates=training.updates, warmup=training.warmup):
+        if found.what not in told:
+            metrics.add("diagnosis", run.learner.updates, asdict(found))
+            run.watcher.said(f"{found.what}: {found.evidence}\n  do this: {found.advice}")
 
 
 def _scored(run: Run) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 
 from regard.attention import capture
 from regard.errors import BundleError
@@ -11,7 +12,6 @@ from regard.models.bert import Bert, BertConfig, BertForPretraining
 from regard.models.pretrained import bert as names
 from regard.weights import put_weights, weights_of
 
-transformers = pytest.importorskip("transformers")
 SIZES = {
     "vocab_size": 50, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40, "num_hidden_layers": 3,
     "max_position_embeddings": 20, "type_vocab_size": 2,

@@ -1,0 +1,36 @@
+"""Tasks on single texts: their files, and their one tokenizer."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.config import Tree
+from regard.sections import Section
+from regard.text import Tokenizer
+
+
+class TextFiles(Section):
+    """Where the text is: one file or several of each."""
+
+    train: tuple[str, ...] = ()
+    val: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class OneTokenizer:
+    """The tokenizer of a task that reads one language."""
+
+    tokenizer: Tokenizer
+
+    def save(self, directory: Path) -> None:
+        self.tokenizer.save(directory / "tokenizer.json")
+
+    def model_sizes(self) -> dict[str, Any]:
+        """What a model must know of the text."""
+        return {"vocabulary": len(self.tokenizer)}
+
+    @classmethod
+    def load(cls, directory: Path, config: Tree) -> "OneTokenizer":
+        return cls(Tokenizer.load(directory / "tokenizer.json"))
