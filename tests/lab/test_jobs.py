@@ -20,11 +20,13 @@ from tests.lab.watchers import Killed, Quiet
 from tests.runs import tiny_tree
 
 SCRIPT = """
+import signal
 import sys
 from pathlib import Path
 from regard.lab.compare.jobs import run_all
 from tests.lab.test_jobs import endless
 from tests.lab.watchers import Quiet
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 run_all([endless(Path(sys.argv[1]))], 1, Quiet, print)
 """
 
