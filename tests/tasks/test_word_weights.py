@@ -120,7 +120,7 @@ def test_a_model_that_attends_step_by_step_is_read_as_well() -> None:
     assert found[1].of("decoder.align", 0, "predicts").argmax(1).tolist() == [0]
 
 
-@pytest.mark.parametrize("name", catalogue.MODELS)
+@pytest.mark.parametrize("name", catalogue.model_names("translation"))
 def test_every_model_is_read_in_a_batch_as_alone_or_has_no_attention(name: str) -> None:
     both = tokenizers()
     presets = catalogue.find(catalogue.MODELS[name].presets)
