@@ -28,7 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reverse(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same model as if it translated the other way: backwards is as good as forwards."""
     directory = tmp_path_factory.mktemp("reverse")
-    for file in model.iterdir():
+    for file in filter(Path.is_file, model.iterdir()):
         (directory / file.name).write_bytes(file.read_bytes())
     config = json.loads((directory / "config.json").read_text())
     config["data"]["langs"] = ["yy", "xx"]

@@ -24,7 +24,7 @@ def test_memory_grows_in_a_line_and_the_rest_is_arithmetic(monkeypatch: pytest.M
 
 
 def test_a_batch_that_fits_does_fit(tmp_path: Path) -> None:
-    tree: dict[str, Any] = tiny_tree(tmp_path, updates=2, warmup=1, memory=0.8)
+    tree: dict[str, Any] = tiny_tree(tmp_path, updates=2, warmup=1, memory=3.0)
     tree["batch"] = {"tokens": "auto"}
     watcher = Silent()
     run_tree(tree, tmp_path / "out", watcher)
