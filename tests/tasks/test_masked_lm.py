@@ -108,7 +108,6 @@ def test_a_run_learns_words_and_the_model_fills_them_in(tmp_path: Path) -> None:
 
 
 def test_resumed_is_the_unbroken_run(tmp_path: Path) -> None:
-    run_tree(tree_of(tmp_path), tmp_path / "whole")
     out = tmp_path / "broken"
     run_tree(tree_of(tmp_path, updates=6, schedule="constant"), out)
     run_tree(tree_of(tmp_path, updates=12, schedule="constant"), out)

@@ -83,7 +83,7 @@ class PairReader:
         read = zip(self.paths, digests, strict=True)
         files = [with_text(path, lines_of(path, digest.update)) for path, digest in read]
         self.skipped, found = [], False
-        for row in _rows(self.paths, files, self.langs):
+        for row in rows_of(self.paths, files, self.langs):
             if not isinstance(row.result, DataError):
                 found = True
                 yield row.result
@@ -105,7 +105,8 @@ def read_pairs(
     return ParallelText(sources, targets, tuple(reader.skipped), reader.fingerprint)
 
 
-def _rows(paths: Sequence[str], files: Sequence[Iterator[Line]], langs: Langs) -> Iterator[Row]:
+def rows_of(paths: Sequence[str], files: Sequence[Iterator[Line]], langs: Langs) -> Iterator[Row]:
+    """The rows of one table or of two files, good and bad, with the lines they stand on."""
     # the suffix says how to read a file: ".csv" for "A.CSV.gz", "-" for standard input
     kinds = [path if path == "-" else Path(path.lower().removesuffix(".gz")).suffix for path in paths]
     if len(paths) == 1 and kinds[0] in READERS:

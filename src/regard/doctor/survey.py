@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from regard.data.lines import lines_of, with_text
-from regard.data.readers import Row, _rows
+from regard.data.readers import Row, rows_of
 from regard.doctor import oddities
 from regard.doctor.characters import WITHOUT_SPACES, script_of
 from regard.doctor.problems import Example, visible
@@ -90,7 +90,7 @@ def read(split: str, paths: Sequence[str], langs: Langs, watch: Watch) -> Survey
     survey = Survey(split, tuple(paths))
     kept = _Gathered()
     finder = SlipFinder()
-    rows = _rows(paths, [with_text(path, lines_of(path)) for path in paths], langs if all(langs) else None)
+    rows = rows_of(paths, [with_text(path, lines_of(path)) for path in paths], langs if all(langs) else None)
     for chunk in _chunks(watch(rows, total=0, what=f"reading {split}"), survey):
         good = [(row.lines[0].number, *row.result) for row in chunk if not isinstance(row.result, DataError)]
         for row in chunk:

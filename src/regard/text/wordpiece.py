@@ -111,13 +111,13 @@ class _Text:
         for number, (first, second) in enumerate(pairs):
             partner[first], new[first] = second, next_id + number
         places = np.flatnonzero(partner[ids[:-1]] == ids[1:])
-        places = _no_overlap(places, ids)
+        places = _no_overlap(places)
         ids[places] = new[ids[places]]
         keep[places + 1] = False
         return _Text(ids[keep], self.times[keep])
 
 
-def _no_overlap(places: Ints, ids: Ints) -> Ints:
+def _no_overlap(places: Ints) -> Ints:
     """Of a run such as aaa, joined as aa, every other place."""
     chosen, last = [], -2
     if not np.any(np.diff(places) == 1):

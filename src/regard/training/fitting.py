@@ -52,7 +52,10 @@ def available(device: str) -> float:
 
 def _bytes(tree: Tree, tokens: int, threads: int) -> float:
     trial = merge(tree, {"batch": {"tokens": tokens}, "distributed": {"processes": 1}})
-    return float(measured(trial, 1, threads, seconds=2.0)["peak_bytes"])
+    peak = measured(trial, 1, threads, seconds=2.0)["peak_bytes"]
+    if peak is None:
+        raise LimitError("Memory cannot be measured on this system.", do="give batch.tokens a number")
+    return float(peak)
 
 
 def _lines(path: str) -> list[str]:

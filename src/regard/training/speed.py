@@ -14,7 +14,7 @@ from regard.training.start import Nobody, prepare
 from regard.training.trial import seconds_an_update
 
 
-def trial(settings: dict[str, Any], seconds: float) -> dict[str, float] | None:
+def trial(settings: dict[str, Any], seconds: float) -> dict[str, Any] | None:
     """The figures; None in all processes but the first."""
     run = prepare(settings, Path("no such directory"), Nobody())
     each = seconds_an_update(run.model, run.task, run.config, run.world, within=seconds)
@@ -25,12 +25,14 @@ def trial(settings: dict[str, Any], seconds: float) -> dict[str, float] | None:
     return {"seconds_an_update": each, "tokens_an_update": tokens, "peak_bytes": peak(run.world.device)}
 
 
-def peak(device: str) -> int:
-    """Most memory that was held at once, on the device or by this process."""
+def peak(device: str) -> int | None:
+    """Most memory that was held at once, on the device or by this process; None where nobody keeps count."""
     if device.startswith("cuda"):
         return torch.cuda.max_memory_allocated(device)
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return held if sys.platform == "darwin" else 1024 * held
 

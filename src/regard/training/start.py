@@ -100,8 +100,9 @@ def prepare(
         training=config.training.model_copy(update=resolved),
         distributed=config.distributed.model_copy(update={"processes": world.size}),
     )
-    entry, like = catalogue.task_entry(config.task), _like(out if saved is not None else config.init)
-    tokenizers = catalogue.find(entry.tokenizers).load(like, config.tree()) if like else None
+    entry = catalogue.task_entry(config.task)
+    trained = str(out) if saved is not None else config.init  # where there are tokenizers already
+    tokenizers = catalogue.find(entry.tokenizers).load(Path(trained), config.tree()) if trained else None
     build = partial(catalogue.find(entry.task), config.settings, model=config.model, seed=config.seed)
     task = world.in_turn(lambda: build(tokenizers=tokenizers, watch=watcher.counted))
     torch.manual_seed(derive(config.seed, "init"))
@@ -131,10 +132,6 @@ def _fitted(tree: Tree, config: RunConfig, world: World, watcher: Watcher) -> Tr
     limit = config.training.memory * 1e9 or available(world.device)
     tokens = fitting_tokens(tree, limit / world.size, torch.get_num_threads(), watcher.said)
     return merge(tree, {"batch": {"tokens": tokens}})
-
-
-def _like(place: Path | str) -> Path | None:
-    return Path(place) if place else None
 
 
 def facts(run: Run) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The contest: sizes are made equal, recipes tried, the best one trained to the end, all of it reported."""
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from regard.lab.compare.plan import TRIAL_SHARE, Budget, Entry, Plan
 from regard.lab.compare.sizes import WIDTHS, count, fit
 from regard.lab.compare.summary import DIVERGED, Trial, summary
 from regard.report import write
+from regard.training.launch import cores
 from regard.training.settings import RunConfig, resolve
 from regard.training.tracking import Metrics
 
@@ -47,7 +47,7 @@ class Contest:
         """The test set is not among the data of a run: only the finished model meets it, in `measure`."""
         tree = self.plan.tree(entry, recipe, seed=self.plan.seeds[0] if seed is None else seed)
         data = {key: value for key, value in tree["data"].items() if key != "test"}
-        training: Tree = {"threads": max(1, _cores() // self.jobs), **tree.get("training", {})}
+        training: Tree = {"threads": max(1, cores() // self.jobs), **tree.get("training", {})}
         if budget.tokens is not None:
             budget = Budget(updates=max(1, round(budget.tokens / self.tokens_per_update)))
         if budget.updates is not None:
@@ -182,8 +182,3 @@ def _best(trials: list[Trial]) -> Tree:
     if len(trials) > 1 and all(trial.failed for trial in trials):
         raise LimitError("Every recipe has diverged.", do=DIVERGED)
     return max(trials, key=Trial.rank).recipe
-
-
-def _cores() -> int:
-    """As many as this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

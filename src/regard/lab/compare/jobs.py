@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from regard.lab.compare.figures import FIGURES, measure
 from regard.lab.compare.plan import Budget, Plan
 from regard.training.directory import locked
 from regard.training.run import train
+from regard.training.speed import peak
 from regard.training.start import Watcher, prepare
 
 FAILED = "failed.txt"
@@ -91,7 +91,7 @@ def work(job: Job, watch: Watchers) -> bool:
             write_text(job.out / FAILED, f"{error}\n")
             return True
         if outcome.finished and job.final:
-            measure(job.out, job.plan, memory=None if trained else _peak())
+            measure(job.out, job.plan, memory=None if trained else peak("cpu"))
     return outcome.finished
 
 
@@ -176,13 +176,3 @@ def _signals() -> Iterator[None]:
 
 def _end(code: int) -> str:
     return f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}"
-
-
-def _peak() -> int | None:
-    """Most memory that this process has held, in bytes."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return None
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return held if sys.platform == "darwin" else 1024 * held
