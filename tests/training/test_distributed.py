@@ -111,7 +111,6 @@ def test_a_batch_with_fewer_rows_than_processes_is_no_obstacle(tmp_path: Path) -
     assert losses(tmp_path / "three") == pytest.approx(losses(tmp_path / "one"), abs=1e-5)
 
 
-@pytest.mark.soak  # gloo sometimes hangs when the workers meet again
 def test_a_lost_worker_is_started_again_and_the_run_comes_to_its_end(tmp_path: Path) -> None:
     tree, out = tree_of(tmp_path, updates=400, validate_every=100, save_every=20), tmp_path / "out"
     process = subprocess.Popen(

@@ -4,15 +4,20 @@ torchrun starts them, on one machine or on several, and tells each its rank; wit
 """
 
 import os
+import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed import PrefixStore  # type: ignore[attr-defined]
+from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
 from regard.data.batches import Share
@@ -46,7 +51,11 @@ class World:
         if self.size == 1:
             return module
         places = [self.device] if self.device.startswith("cuda") else None
-        return DistributedDataParallel(module, device_ids=places, broadcast_buffers=False, gradient_as_bucket_view=True)
+        with warnings.catch_warnings():  # newer torch calls it forward_sync_buffers, older ones only this
+            warnings.simplefilter("ignore", FutureWarning)
+            return DistributedDataParallel(
+                module, device_ids=places, broadcast_buffers=False, gradient_as_bucket_view=True
+            )
 
     def held_back(self, module: nn.Module) -> AbstractContextManager[None]:
         """Inside this `with` gradients stay here: more parts are to come."""
@@ -108,8 +117,33 @@ def join(device: str) -> World:
         torch.cuda.set_device(local)
     if not dist.is_initialized():
         options: dict[str, Any] = {"device_id": torch.device(device)} if device.startswith("cuda") else {}
-        dist.init_process_group("nccl" if options else "gloo", timeout=PATIENCE, **options)
+        store, *_ = next(iter(rendezvous("env://", rank, size, timeout=PATIENCE)))
+        ours = PrefixStore(_meeting(store, rank, size), store)
+        backend = "nccl" if options else "gloo"
+        dist.init_process_group(backend, store=ours, rank=rank, world_size=size, timeout=PATIENCE, **options)
     return World(rank, size, local, device)
+
+
+def _meeting(store: dist.Store, rank: int, size: int) -> str:
+    """A name for this meeting that all processes of this attempt share, and none of an earlier one.
+
+    torchrun keeps its store when it starts lost workers again, with the addresses of the dead still in it: who reads
+    them waits for ever. So the first process makes up a name, and the others believe in one only when their own secret
+    comes back under it.
+    """
+    secret = uuid4().hex
+    if rank == 0:
+        store.set("meeting", secret)
+        for other in range(1, size):
+            store.set(f"{secret}/seen/{other}", store.get(f"{secret}/here/{other}"))
+        return secret
+    while True:
+        name: str = store.get("meeting").decode()
+        store.set(f"{name}/here/{rank}", secret)
+        answer = f"{name}/seen/{rank}"
+        if store.check([answer]) and store.get(answer).decode() == secret:
+            return name
+        time.sleep(0.05)
 
 
 def leave() -> None:
