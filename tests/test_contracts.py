@@ -82,9 +82,9 @@ def test_every_folder_of_the_package_is_in_the_readme() -> None:
     assert [name for name in folders if f"  {name}/" not in text] == []
 
 
-@pytest.mark.parametrize("name", catalogue.MODELS)
-def test_the_catalogue_names_the_presets_that_a_model_has(name: str) -> None:
-    entry = catalogue.MODELS[name]
+@pytest.mark.parametrize(("name", "task"), [(name, task) for name, tasks in catalogue.MODELS.items() for task in tasks])
+def test_the_catalogue_names_the_presets_that_a_model_has(name: str, task: str) -> None:
+    entry = catalogue.model_entry(name, task)
     assert set(catalogue.find(entry.presets)) == set(entry.preset_names)
     for preset in entry.preset_names:
         catalogue.find(entry.config).parse(catalogue.preset(entry, preset))

@@ -34,7 +34,7 @@ def build_model(config: Tree, sizes: Mapping[str, Any]) -> nn.Module:
     """The network that a config describes, with fresh weights."""
     settings = dict(config["model"])
     entry = catalogue.model_entry(settings.pop("name"), config["task"])
-    build = catalogue.find(entry.classes[config["task"]])
+    build = catalogue.find(entry.model)
     section = catalogue.find(entry.config).parse(settings, where="model")
     try:
         model: nn.Module = build(section, **sizes)

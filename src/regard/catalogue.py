@@ -14,9 +14,9 @@ from regard.errors import ConfigError
 
 @dataclass(frozen=True)
 class Model:
-    """module:class of the model for each task it serves, of its config and presets; the first preset is the default."""
+    """module:name of a model, of its config and of its presets; the first preset is the default."""
 
-    classes: Mapping[str, str]
+    model: str
     config: str
     presets: str
     preset_names: tuple[str, ...]
@@ -35,43 +35,54 @@ class Task:
     about: str
 
 
-MODELS = {
-    "transformer": Model(
-        classes={"translation": "regard.models.transformer:Transformer"},
-        config="regard.models.transformer:TransformerConfig",
-        presets="regard.models.transformer:PRESETS",
-        preset_names=("tiny", "small", "base", "big"),
-        about="self-attention only, encoder and decoder (Vaswani 2017)",
-    ),
-    "luong": Model(
-        classes={"translation": "regard.models.luong:Luong"},
-        config="regard.models.luong:LuongConfig",
-        presets="regard.models.luong:PRESETS",
-        preset_names=("tiny", "small", "paper"),
-        about="recurrent; updates, then looks; four scores, three windows (Luong 2015)",
-    ),
-    "bahdanau": Model(
-        classes={"translation": "regard.models.bahdanau:Bahdanau"},
-        config="regard.models.bahdanau:BahdanauConfig",
-        presets="regard.models.bahdanau:PRESETS",
-        preset_names=("tiny", "small", "paper"),
-        about="recurrent; looks, then updates: the first attention (Bahdanau 2015)",
-    ),
-    "rnn": Model(
-        classes={"translation": "regard.models.recurrent:Recurrent"},
-        config="regard.models.recurrent:RecurrentConfig",
-        presets="regard.models.recurrent:PRESETS",
-        preset_names=("tiny", "small", "cho", "sutskever"),
-        about="recurrent, without attention: one vector for the whole sentence (Cho 2014, Sutskever 2014)",
-    ),
-    "bert": Model(
-        classes={"masked-lm": "regard.models.bert:BertForPretraining"},
-        config="regard.models.bert:BertConfig",
-        presets="regard.models.bert:PRESETS",
-        preset_names=("tiny", "mini", "small", "base"),
-        about="the Transformer's encoder, pretrained on running text (Devlin 2018)",
-    ),
+MODELS: Mapping[str, Mapping[str, Model]] = {
+    "transformer": {
+        "translation": Model(
+            model="regard.models.transformer:Transformer",
+            config="regard.models.transformer:TransformerConfig",
+            presets="regard.models.transformer:PRESETS",
+            preset_names=("tiny", "small", "base", "big"),
+            about="self-attention only, encoder and decoder (Vaswani 2017)",
+        ),
+    },
+    "luong": {
+        "translation": Model(
+            model="regard.models.luong:Luong",
+            config="regard.models.luong:LuongConfig",
+            presets="regard.models.luong:PRESETS",
+            preset_names=("tiny", "small", "paper"),
+            about="recurrent; updates, then looks; four scores, three windows (Luong 2015)",
+        ),
+    },
+    "bahdanau": {
+        "translation": Model(
+            model="regard.models.bahdanau:Bahdanau",
+            config="regard.models.bahdanau:BahdanauConfig",
+            presets="regard.models.bahdanau:PRESETS",
+            preset_names=("tiny", "small", "paper"),
+            about="recurrent; looks, then updates: the first attention (Bahdanau 2015)",
+        ),
+    },
+    "rnn": {
+        "translation": Model(
+            model="regard.models.recurrent:Recurrent",
+            config="regard.models.recurrent:RecurrentConfig",
+            presets="regard.models.recurrent:PRESETS",
+            preset_names=("tiny", "small", "cho", "sutskever"),
+            about="recurrent, without attention: one vector for the whole sentence (Cho 2014, Sutskever 2014)",
+        ),
+    },
+    "bert": {
+        "masked-lm": Model(
+            model="regard.models.bert:BertForPretraining",
+            config="regard.models.bert:BertConfig",
+            presets="regard.models.bert:PRESETS",
+            preset_names=("tiny", "mini", "small", "base"),
+            about="the Transformer's encoder, pretrained on running text (Devlin 2018)",
+        ),
+    },
 }
+"""Which model serves which task; a name may be another network in another task."""
 
 TASKS = {
     "translation": Task(
@@ -101,7 +112,7 @@ def find(reference: str) -> Any:
 
 def model_names(task: str) -> list[str]:
     """The models that serve a task, the usual one first."""
-    return [name for name, entry in MODELS.items() if task in entry.classes]
+    return [name for name, tasks in MODELS.items() if task in tasks]
 
 
 def model_entry(name: str, task: str) -> Model:
@@ -109,7 +120,7 @@ def model_entry(name: str, task: str) -> Model:
     serving = model_names(task)
     if name not in serving:
         raise ConfigError(f"There is no model {name!r} for the task {task}.", do=nearest(name, serving))
-    return MODELS[name]
+    return MODELS[name][task]
 
 
 def task_entry(name: str) -> Task:

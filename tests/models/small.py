@@ -94,10 +94,10 @@ def ready(name: str) -> Any:
 
 def untouched(family: str, settings: Mapping[str, Any], vocabulary: int = TARGET_WORDS) -> Any:
     """A model as it is before training; the source has a vocabulary of its own unless all is tied."""
-    entry = catalogue.MODELS[family]
+    entry = catalogue.model_entry(family, "translation")
     config = catalogue.find(entry.config).parse(settings)
     source = vocabulary if config.tie == "all" else vocabulary + SOURCE_WORDS - TARGET_WORDS
-    return catalogue.find(entry.classes["translation"])(config, source_vocabulary=source, target_vocabulary=vocabulary)
+    return catalogue.find(entry.model)(config, source_vocabulary=source, target_vocabulary=vocabulary)
 
 
 def sentences(*lengths: int, seed: int = 0) -> tuple[Tensor, Tensor]:

@@ -28,7 +28,7 @@ def loss(model: Any, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
 def test_the_first_loss_is_that_of_guessing(family: str, choice: dict[str, str], tie: str) -> None:
     vocabulary = 1000
     torch.manual_seed(0)
-    entry = catalogue.MODELS[family]
+    entry = catalogue.model_entry(family, "translation")
     model = untouched(family, {**catalogue.preset(entry, "tiny"), **choice, "tie": tie}, vocabulary)
     source, target = words(6, 9, below=vocabulary, seed=0), words(6, 11, below=vocabulary, seed=1)
     with torch.no_grad():

@@ -48,9 +48,9 @@ def test_tied_matrices_stay_tied_when_moved_and_loaded(family: str) -> None:
 
 @every_family
 def test_one_matrix_for_two_vocabularies_is_refused(family: str) -> None:
-    entry = catalogue.MODELS[family]
+    entry = catalogue.model_entry(family, "translation")
     config = catalogue.find(entry.config)(tie="all")
-    make = catalogue.find(entry.classes["translation"])
+    make = catalogue.find(entry.model)
     with pytest.raises(ConfigError, match=r"(?s)model\.tie.*13 source tokens, 11 target tokens.*model\.tie=target"):
         make(config, source_vocabulary=13, target_vocabulary=11)
     with pytest.raises(ConfigError, match=r"(?s)model\.tie=all.*a vocabulary each.*model\.tie=target"):
@@ -59,7 +59,7 @@ def test_one_matrix_for_two_vocabularies_is_refused(family: str) -> None:
 
 @every_family
 def test_every_preset_makes_its_config_and_is_in_the_catalogue(family: str) -> None:
-    entry = catalogue.MODELS[family]
+    entry = catalogue.model_entry(family, "translation")
     presets = catalogue.find(entry.presets)
     assert tuple(presets) == entry.preset_names
     for values in presets.values():
@@ -69,7 +69,7 @@ def test_every_preset_makes_its_config_and_is_in_the_catalogue(family: str) -> N
 @every_family
 def test_the_models_here_are_all_there_are(family: str) -> None:
     assert set(FAMILIES) == set(catalogue.model_names("translation"))
-    assert isinstance(small(family), catalogue.find(catalogue.MODELS[family].classes["translation"]))
+    assert isinstance(small(family), catalogue.find(catalogue.model_entry(family, "translation").model))
 
 
 # What cannot be
@@ -144,7 +144,7 @@ def test_a_value_that_there_is_not_is_refused_naming_the_setting(config: Any, va
 
 def test_the_papers_of_the_recurrent_models_had_these_sizes() -> None:
     def of(family: str, preset: str) -> Any:
-        entry = catalogue.MODELS[family]
+        entry = catalogue.model_entry(family, "translation")
         return catalogue.find(entry.config).parse(catalogue.preset(entry, preset))
 
     cho = of("rnn", "cho")

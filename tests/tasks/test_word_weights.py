@@ -123,7 +123,7 @@ def test_a_model_that_attends_step_by_step_is_read_as_well() -> None:
 @pytest.mark.parametrize("name", catalogue.model_names("translation"))
 def test_every_model_is_read_in_a_batch_as_alone_or_has_no_attention(name: str) -> None:
     both = tokenizers()
-    presets = catalogue.find(catalogue.MODELS[name].presets)
+    presets = catalogue.find(catalogue.model_entry(name, "translation").presets)
     settings = {"name": name, **presets["tiny"], "tie": "target"}
     model = build_model({"task": "translation", "model": settings}, both.model_sizes())
     try:

@@ -10,11 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.catalogue import MODELS, TASKS
+from regard.catalogue import MODELS, TASKS, model_names
 from regard.config import Tree, load_toml, merge, parse_overrides
 from regard.errors import ConfigError
 
-NAMES = ", ".join(f"{name}[:{'|'.join(entry.preset_names)}]" for name, entry in MODELS.items())
+NAMES = "; ".join(
+    f"{task}: " + ", ".join(f"{name}[:{'|'.join(MODELS[name][task].preset_names)}]" for name in model_names(task))
+    for task in TASKS
+)
 
 
 def train(
@@ -26,7 +29,7 @@ def train(
     val: Annotated[list[str] | None, typer.Option(help="Validation data, given in the same way.")] = None,
     test: Annotated[list[str] | None, typer.Option(help="Test data, scored once at the end.")] = None,
     langs: Annotated[str, typer.Option(help="Languages, such as en-zh.")] = "",
-    model: Annotated[str | None, typer.Option(help=f"{NAMES}.  [default: transformer:tiny]")] = None,
+    model: Annotated[str | None, typer.Option(help=f"For {NAMES}.  [default: the first]")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     init: Annotated[
         str | None, typer.Option(help="Begin with the weights and the tokenizer of this model directory (fine-tuning).")
