@@ -44,6 +44,13 @@ MODELS: Mapping[str, Mapping[str, Model]] = {
             preset_names=("tiny", "small", "base", "big"),
             about="self-attention only, encoder and decoder (Vaswani 2017)",
         ),
+        "classification": Model(
+            model="regard.models.classifier:TransformerClassifier",
+            config="regard.models.classifier:TransformerClassifierConfig",
+            presets="regard.models.classifier:TRANSFORMER_PRESETS",
+            preset_names=("tiny", "small"),
+            about="the Transformer's encoder, from scratch",
+        ),
     },
     "luong": {
         "translation": Model(
@@ -71,6 +78,13 @@ MODELS: Mapping[str, Mapping[str, Model]] = {
             preset_names=("tiny", "small", "cho", "sutskever"),
             about="recurrent, without attention: one vector for the whole sentence (Cho 2014, Sutskever 2014)",
         ),
+        "classification": Model(
+            model="regard.models.classifier:RecurrentClassifier",
+            config="regard.models.classifier:RecurrentClassifierConfig",
+            presets="regard.models.classifier:RECURRENT_PRESETS",
+            preset_names=("tiny", "small", "stacked"),
+            about="recurrent; last state, mean, maximum or attention (Yang 2016)",
+        ),
     },
     "bert": {
         "masked-lm": Model(
@@ -79,6 +93,13 @@ MODELS: Mapping[str, Mapping[str, Model]] = {
             presets="regard.models.bert:PRESETS",
             preset_names=("tiny", "mini", "small", "base"),
             about="the Transformer's encoder, pretrained on running text (Devlin 2018)",
+        ),
+        "classification": Model(
+            model="regard.models.bert:BertClassifier",
+            config="regard.models.bert:BertConfig",
+            presets="regard.models.bert:PRESETS",
+            preset_names=("tiny", "mini", "small", "base"),
+            about="from --init: a pretrained BERT, fine-tuned",
         ),
     },
 }
@@ -100,6 +121,14 @@ TASKS = {
         evaluate="regard.evaluation.masked_lm:evaluate",
         verbs="regard.tasks.encoder:Encoder",
         about="hidden words and next sentences of running text",
+    ),
+    "classification": Task(
+        task="regard.tasks.classification:ClassificationTask",
+        tokenizers="regard.tasks.labels:LabelledTokenizer",
+        validate="regard.evaluation.classification:validate",
+        evaluate="regard.evaluation.classification:evaluate",
+        verbs="regard.tasks.classifier:Classifier",
+        about="texts, or pairs of texts, into classes",
     ),
 }
 

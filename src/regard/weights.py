@@ -53,6 +53,25 @@ def put_weights(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str) 
             parameter.copy_(tensors[name])
 
 
+def begin_with(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str) -> list[str]:
+    """Copies the weights of a trained model into one that goes on from it; gives the names of those that stay new.
+
+    A model says in `fresh` which of its parts (first words of names) may be new: those of a task that the trained model
+    did not have, or had with other classes. Everything else must be there, and what else is there is left.
+    """
+    mine, fresh = weights_of(model), getattr(model, "fresh", ())
+    apart = {part: [name for name in mine if name.split(".")[0] == part] for part in fresh}
+    new = [
+        name
+        for names in apart.values()
+        if any(name not in tensors or tensors[name].shape != mine[name].shape for name in names)
+        for name in names
+    ]
+    kept = {name: tensors[name] for name in tensors if not fresh or (name in mine and name not in new)}
+    put_weights(model, kept | {name: mine[name].detach() for name in new}, where=where)
+    return new
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     try:

@@ -11,19 +11,24 @@ from regard.cli import alignment_options as options
 
 if TYPE_CHECKING:
     from regard.data.readers import ParallelText
+    from regard.tasks.classifier import Classifier
     from regard.tasks.translator import Translator
 
 
 def evaluate(
     model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
     data: Annotated[
-        list[str] | None, typer.Option(help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET.")
+        list[str] | None,
+        typer.Option(help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET; texts with labels."),
     ] = None,
     challenges: Annotated[
         Path | None, typer.Option(help="Challenge sets (.jsonl), as regard demo writes them.")
     ] = None,
     baseline: Annotated[str | None, typer.Option(help="Another system's translations: is the difference real?")] = None,
-    outputs: Annotated[Path | None, typer.Option(help="Write the translations to this file.")] = None,
+    outputs: Annotated[Path | None, typer.Option(help="Write the translations, or the classes, to this file.")] = None,
+    confusion: Annotated[
+        Path | None, typer.Option(help="Classes: a picture (.png .svg) of what was taken for what.")
+    ] = None,
     beam: Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy.")] = 5,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="All figures as one JSON object.")] = False,
@@ -44,7 +49,8 @@ def evaluate(
     val_alignments: options.ValGold = None,
     base: options.Base = None,
 ) -> None:
-    """Score a model: BLEU and chrF with sacreBLEU's signature, exact matches, challenge sets, word alignments."""
+    """Score a model: BLEU and chrF with sacreBLEU's signature, exact matches, challenge sets, word alignments; of a
+    classifier accuracy, F1, and what was taken for what."""
     from regard.bundle import load
     from regard.data.readers import read_lines
     from regard.errors import ConfigError
@@ -60,6 +66,9 @@ def evaluate(
     if not data and not challenges:
         raise ConfigError("There is nothing to evaluate on.", do="give --data pairs.tsv or --challenges sets.jsonl")
     translator, search = load(model), Search(beam=beam, truncate=truncate)
+    if hasattr(translator, "classify"):
+        _classes(translator, data or [], outputs, confusion, truncate=truncate, as_json=as_json)
+        return
     figures: dict[str, Any] = {}
     if data:
         text, aligned = _aligned(translator, data, alignments, asked) if alignments else (_read(translator, data), {})
@@ -74,6 +83,38 @@ def evaluate(
     if challenges:
         figures["challenges"] = evaluate_challenges(translator, read_challenges(challenges), search)
     sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n" if as_json else _table(figures))
+
+
+def _classes(
+    classifier: "Classifier",
+    data: list[str],
+    outputs: Path | None,
+    picture: Path | None,
+    *,
+    truncate: bool,
+    as_json: bool,
+) -> None:
+    from regard.data.labelled import read_labelled
+    from regard.evaluation.classification import classify_and_score
+    from regard.files import write_text
+    from regard.insight import draw
+
+    said, found = classify_and_score(classifier, read_labelled(data, sides=classifier.sides), truncate=truncate)
+    if outputs:
+        write_text(outputs, "".join(f"{label}\n" for label in said))
+    if picture:
+        draw(found.picture(), path=picture)
+    figures = found.figures()
+    if as_json:
+        sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
+        return
+    width = max(len("class"), *(len(label) for label in found.labels))
+    lines = [f"{'class':<{width}}  precision  recall     F1  texts"]
+    lines += [
+        f"{row['label']:<{width}}  {row['precision']:>9.3f}  {row['recall']:>6.3f}  {row['f1']:.3f}  {row['texts']:>5}"
+        for row in found.table()
+    ]
+    sys.stdout.write("\n".join([figures["headline"], "", *lines]) + "\n")
 
 
 def _read(translator: "Translator", data: list[str]) -> "ParallelText":

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def look(
     model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
     source: Annotated[str | None, typer.Argument(help="The sentence that is read.", show_default=False)] = None,
-    target: Annotated[str | None, typer.Argument(help="Its translation; the model's own if none is given.")] = None,
+    target: Annotated[
+        str | None, typer.Argument(help="Its translation (the model's own if none is given), or the second of a pair.")
+    ] = None,
     probe: Annotated[
         int | None, typer.Option(help="Instead of a sentence: this probe sentence, 1 to 4, as it was in training,")
     ] = None,
@@ -41,7 +43,8 @@ def look(
     else:
         draw(trace, path=out, name=name, layer=layer, head=head)
     if target is None:
-        sys.stdout.write(f"{trace.rows['prediction'].text}\n")
+        said = [row for row in ("prediction", "class") if row in trace.rows]
+        sys.stdout.write("".join(f"{trace.rows[row].text}\n" for row in said))
     if word:
         for attention in trace.select(name or "encoder", layer):
             heads = range(len(trace.weights[attention])) if head is None else [head]

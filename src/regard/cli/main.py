@@ -10,10 +10,12 @@ import typer
 
 from regard import __version__
 from regard.cli.align import align
+from regard.cli.classify import classify
 from regard.cli.compare import compare
 from regard.cli.demo import demo
 from regard.cli.doctor import doctor
 from regard.cli.evaluate import evaluate
+from regard.cli.fill import fill
 from regard.cli.info import info
 from regard.cli.look import look
 from regard.cli.runs import runs
@@ -28,7 +30,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, doctor, train, translate, evaluate, align, compare, look, info, runs):
+for command in (demo, doctor, train, translate, fill, classify, evaluate, align, compare, look, info, runs):
     app.command()(command)
 
 

@@ -1,44 +1,25 @@
 """Parallel text from files: lines → rows → pairs, in one pass.
 
-One table (`READERS`: TSV, CSV, JSONL) or two line-aligned text files; each may be gzipped, and "-" is standard input.
-A row that cannot become a pair stops the reading or is skipped and listed, as the user chooses; nothing disappears
-silently.
+One table (data/tables.py: TSV, CSV, JSONL) or two line-aligned text files; each may be gzipped, and "-" is standard
+input. A row that cannot become a pair stops the reading or is skipped and listed, as the user chooses; nothing
+disappears silently.
 """
 
-import csv
 import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import zip_longest
-from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from regard.data.lines import Line, fingerprint, joined_digest, lines_of, read_lines, with_text
+from regard.data.tables import READERS, BadRow, Fields, Row, Table, filled, kind_of, row_of, stopped
 from regard.errors import DataError
 
 __all__ = ["READERS", "BadRow", "PairReader", "ParallelText", "fingerprint", "read_lines", "read_pairs"]
 
 Pair = tuple[str, str]
 Langs = tuple[str, str] | None
-Columns = tuple[int, int, int]  # where the source stands, where the target stands, how many columns there are
-TWO: Columns = (0, 1, 2)
-CORRECT = "correct the row"
-SHOWN = 80  # characters of a bad row that are quoted
-
-
-@dataclass(frozen=True)
-class BadRow:
-    """A row that gave no pair; `text` is its beginning."""
-
-    file: str
-    line: int
-    why: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: {self.why}: {self.text}"
+NAMES = ("source", "target")
 
 
 @dataclass(frozen=True)
@@ -49,18 +30,6 @@ class ParallelText:
     targets: tuple[str, ...]
     skipped: tuple[BadRow, ...]
     fingerprint: str = ""
-
-
-class Row(NamedTuple):
-    """The lines of a row, its pair or what is wrong with it, and the line to blame."""
-
-    lines: Sequence[Line]
-    result: Pair | DataError
-    at: Line
-
-    @property
-    def text(self) -> str:
-        return "\t".join(line.shown(SHOWN) for line in self.lines)[:SHOWN]
 
 
 class PairReader:
@@ -86,11 +55,12 @@ class PairReader:
         for row in rows_of(self.paths, files, self.langs):
             if not isinstance(row.result, DataError):
                 found = True
-                yield row.result
+                source, target = row.result
+                yield source, target
             elif self.bad_rows == "skip":
-                self.skipped.append(BadRow(row.at.file, row.at.number, _why(row.result), row.text))
+                self.skipped.append(BadRow.of(row, row.result))
             else:
-                raise _stopped(row, row.result, or_skip=self.bad_rows is not None)
+                raise stopped(row, row.result, or_skip=self.bad_rows is not None)
         if not found:
             raise _nothing_left(self.paths, self.skipped)
         self.fingerprint = joined_digest([digest.hexdigest() for digest in digests])
@@ -107,10 +77,9 @@ def read_pairs(
 
 def rows_of(paths: Sequence[str], files: Sequence[Iterator[Line]], langs: Langs) -> Iterator[Row]:
     """The rows of one table or of two files, good and bad, with the lines they stand on."""
-    # the suffix says how to read a file: ".csv" for "A.CSV.gz", "-" for standard input
-    kinds = [path if path == "-" else Path(path.lower().removesuffix(".gz")).suffix for path in paths]
+    kinds = [kind_of(path) for path in paths]
     if len(paths) == 1 and kinds[0] in READERS:
-        return READERS[kinds[0]](files[0], langs)
+        return READERS[kinds[0]](files[0], _table(langs))
     if len(paths) == 2 and kinds != ["-", "-"] and not any(kind in READERS for kind in kinds if kind != "-"):
         return _aligned(*files)
     tables = " ".join(suffix for suffix in READERS if suffix != "-")
@@ -122,25 +91,15 @@ def rows_of(paths: Sequence[str], files: Sequence[Iterator[Line]], langs: Langs)
     )
 
 
-def _row(lines: Sequence[Line], parse: Callable[..., Pair], *, blame: Line | None = None) -> Row:
-    """What `parse` makes of the texts of the lines; the first one is to blame, or the one that is not UTF-8."""
-    at, texts = lines[0], []
-    try:
-        for at in lines:
-            texts.append(at.decoded())
-        at = blame or lines[0]
-        result: Pair | DataError = parse(*texts)
-    except DataError as fault:
-        result = fault
-    return Row(lines, result, at)
+def _table(langs: Langs) -> Table:
+    if langs is None:
+        do = "rename the keys, or name the languages that are keys: --langs en-zh"
+        return Table((NAMES,), inside="translation", rename=do)
+    return Table((NAMES, (langs[0].lower(), langs[1].lower())), inside="translation")
 
 
-def _both(source: str, target: str) -> Pair:
-    pair = source.strip(), target.strip()
-    empty = [name for name, text in zip(("source", "target"), pair, strict=True) if not text]
-    if empty:
-        raise DataError(f"empty {' and '.join(empty)}", do="fill in the text or delete the row")
-    return pair
+def _both(source: str, target: str) -> Fields:
+    return filled(NAMES, (source, target))
 
 
 def _aligned(sources: Iterator[Line], targets: Iterator[Line]) -> Iterator[Row]:
@@ -148,7 +107,7 @@ def _aligned(sources: Iterator[Line], targets: Iterator[Line]) -> Iterator[Row]:
     for ours, theirs in zip_longest(sources, targets):
         source, target = ours or source, theirs or target
         if ours and theirs:
-            yield _row((ours, theirs), _both, blame=theirs if ours.shown().strip() else ours)
+            yield row_of((ours, theirs), _both, blame=theirs if ours.shown().strip() else ours)
     if source and target and source.number != target.number:
         raise DataError(
             "the two files are not line-aligned",
@@ -156,137 +115,6 @@ def _aligned(sources: Iterator[Line], targets: Iterator[Line]) -> Iterator[Row]:
             wanted="equal line counts: line N of one is the translation of line N of the other",
             do="find where they part (an empty line dropped, a sentence split in two) and mend that file",
         )
-
-
-# ---- tables
-
-
-def _tsv(lines: Iterator[Line], langs: Langs) -> Iterator[Row]:
-    """Two columns and no header: every line is a pair, whatever `langs`."""
-    return (_row([line], lambda text: _cells(text.split("\t"), TWO, "separated by one tab")) for line in lines)
-
-
-def _csv(lines: Iterator[Line], langs: Langs) -> Iterator[Row]:
-    """Two columns, or a header that names them. A row may span lines, and is named by its first."""
-    columns = TWO
-    for number, (record, fields) in enumerate(_csv_records(lines)):
-        header = _header(fields, langs) if number == 0 else None
-        if header:
-            columns = header
-        else:
-            yield _row(record, partial(_csv_pair, fields, columns))
-
-
-def _jsonl(lines: Iterator[Line], langs: Langs) -> Iterator[Row]:
-    """An object per line with the keys "source" and "target", or the two languages, at the top or in "translation"."""
-    return (_row([line], partial(_json_pair, langs)) for line in lines)
-
-
-READERS: dict[str, Callable[[Iterator[Line], Langs], Iterator[Row]]] = {
-    ".tsv": _tsv,
-    ".csv": _csv,
-    ".jsonl": _jsonl,
-    ".json-lines": _jsonl,
-    "-": _tsv,
-}
-
-
-def _names(langs: Langs) -> list[Pair]:
-    return [("source", "target"), *([(langs[0].lower(), langs[1].lower())] if langs else [])]
-
-
-def _cells(cells: list[str], columns: Columns, how: str) -> Pair:
-    source, target, count = columns
-    if len(cells) != count:
-        found = f"{len(cells)} column{'s' * (len(cells) != 1)}"
-        raise DataError("wrong number of columns", found=found, wanted=f"{count} columns, {how}", do=CORRECT)
-    return _both(cells[source], cells[target])
-
-
-def _csv_records(lines: Iterator[Line]) -> Iterator[tuple[list[Line], list[str] | DataError]]:
-    """The lines and the fields of each row. Strict, or an open quote would swallow the rest of the file in silence."""
-    record: list[Line] = []
-
-    def feed() -> Iterator[str]:
-        for line in lines:
-            record.append(line)
-            yield line.shown() + "\n"  # _row refuses what is not UTF-8
-
-    reader = csv.reader(feed(), strict=True)
-    while True:
-        record.clear()
-        try:
-            fields = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            span = f" (lines {record[0].number} to {record[-1].number} were taken as one row)" if record[1:] else ""
-            do = 'close the quotes, and write a quote inside a text as ""'
-            yield list(record), DataError("not CSV", found=str(error) + span, do=do)
-        else:
-            yield list(record), fields
-
-
-def _header(fields: list[str] | DataError, langs: Langs) -> Columns | None:
-    """The columns that this row names, if it is a header."""
-    names = [] if isinstance(fields, DataError) else [field.strip().lower() for field in fields]
-    for source, target in _names(langs):
-        if source in names and target in names:
-            return names.index(source), names.index(target), len(names)
-    return None
-
-
-def _csv_pair(fields: list[str] | DataError, columns: Columns, *_: str) -> Pair:
-    if isinstance(fields, DataError):
-        raise fields
-    return _cells(fields, columns, "separated by a comma, or a header that names source and target")
-
-
-def _json_pair(langs: Langs, text: str) -> Pair:
-    try:
-        row = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DataError("not JSON", found=f"{error.msg} at column {error.colno}", do=CORRECT) from None
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a thousand nested lists
-        raise DataError("not readable JSON", found=str(error), do=CORRECT) from None
-    held = row if isinstance(row, dict) else {}
-    for texts in (held, held.get("translation")):
-        named = {key.lower(): value for key, value in texts.items()} if isinstance(texts, dict) else {}
-        for source, target in _names(langs):
-            if source in named and target in named:
-                return _both(_text(source, named[source]), _text(target, named[target]))
-    kind = f"an object with the keys {list(row)}" if isinstance(row, dict) else f"a {type(row).__name__}"
-    raise DataError(
-        "no pair in this JSON",
-        found=kind[: 2 * SHOWN],
-        wanted="an object with " + ", or ".join(f'"{source}" and "{target}"' for source, target in _names(langs)),
-        do="rename the keys" if langs else "rename the keys, or name the languages that are keys: --langs en-zh",
-    )
-
-
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise DataError(f'"{key}" is not text', found=json.dumps(value)[:SHOWN], wanted="a string", do=CORRECT)
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        found = f"a lone surrogate, \\u{ord(value[error.start]):04x}, at character {error.start}"
-        raise DataError(f'"{key}" is not valid Unicode', found=found, do=CORRECT) from None
-    return value
-
-
-# ---- what the user is told
-
-
-def _why(fault: DataError) -> str:
-    parts = [f"found {fault.found}" if fault.found else "", f"wanted {fault.wanted}" if fault.wanted else ""]
-    return ": ".join(filter(None, [fault.what, ", ".join(filter(None, parts))]))
-
-
-def _stopped(row: Row, fault: DataError, *, or_skip: bool) -> DataError:
-    found = f"{fault.found} in {row.text!r}" if fault.found else repr(row.text)
-    do = f"{fault.do}; or skip such rows: data.bad_rows=skip" if or_skip else fault.do
-    return row.at.blamed(DataError(fault.what, found=found, wanted=fault.wanted, do=do))
 
 
 def _nothing_left(paths: Sequence[str], skipped: list[BadRow]) -> DataError:

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from regard.data.lines import lines_of, with_text
-from regard.data.readers import Row, rows_of
+from regard.data.readers import rows_of
+from regard.data.tables import Row
 from regard.doctor import oddities
 from regard.doctor.characters import WITHOUT_SPACES, script_of
 from regard.doctor.problems import Example, visible

@@ -6,12 +6,14 @@ from regard.layers.dropout import Dropout, dropout
 from regard.layers.embedding import Embedding, embeddings
 from regard.layers.feedforward import ACTIVATIONS, FeedForward
 from regard.layers.output import log_probabilities, output_layer
+from regard.layers.pooling import POOLINGS
 from regard.layers.positions import POSITIONS, sinusoids
 from regard.layers.recurrent import CELLS, Decoder, Encoder, State, backwards
 
 __all__ = [
     "ACTIVATIONS",
     "CELLS",
+    "POOLINGS",
     "POSITIONS",
     "Align",
     "Block",

@@ -134,6 +134,29 @@ class BertForPretraining(nn.Module):
         return scores
 
 
+class BertClassifier(nn.Module):
+    """With a linear layer on what it makes of [CLS] (Devlin 2018, section 4.1)."""
+
+    fresh = ("classify",)
+    """What is new when it goes on from a model of another task."""
+
+    def __init__(self, config: BertConfig, *, vocabulary: int, labels: int) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = Bert(config, vocabulary=vocabulary)
+        self.dropout = Dropout(config.dropout)
+        self.classify = nn.Linear(config.width, labels)
+        begin(self)
+
+    def forward(
+        self, tokens: Int[Tensor, "B S"], lengths: Int[Tensor, "B"], segments: Int[Tensor, "B S"]
+    ) -> Float[Tensor, "B C"]:
+        """A score for each label."""
+        pooled = self.bert.pooled(self.bert(tokens, lengths, segments))
+        scores: Tensor = self.classify(self.dropout(pooled))
+        return scores
+
+
 def begin(model: nn.Module) -> None:
     """Weights as BERT starts with them."""
     for module in model.modules():

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,8 +20,8 @@ from regard.sections import Section
 from regard.seeds import derive
 from regard.tasks.masking import Masker
 from regard.tasks.passages import Passages
-from regard.tasks.texts import OneTokenizer, TextFiles
-from regard.text import TokenizerConfig, train_tokenizer
+from regard.tasks.texts import OneTokenizer, TextFiles, WordPieceConfig
+from regard.text import train_tokenizer
 from regard.watching import Watch, unwatched
 
 
@@ -32,13 +32,6 @@ class MaskingConfig(Section):
     whole_words: bool = Field(False, description="a word of several pieces is hidden as a whole")
     next_sentence: bool = Field(True, description="also guess whether the second sentence follows the first")
     length: int = Field(128, gt=8, description="most tokens of an example")
-
-
-class WordPieceConfig(TokenizerConfig):
-    """How text becomes tokens: as BERT does it, if nothing else is said."""
-
-    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = "wordpiece"
-    lowercase: bool = True
 
 
 class MaskedLMConfig(Section):

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from regard.config import Tree
 from regard.sections import Section
-from regard.text import Tokenizer
+from regard.text import Tokenizer, TokenizerConfig
 
 
 class TextFiles(Section):
@@ -16,6 +16,13 @@ class TextFiles(Section):
     val: tuple[str, ...] = ()
     test: tuple[str, ...] = ()
     language: str = ""
+
+
+class WordPieceConfig(TokenizerConfig):
+    """How text becomes tokens: as BERT does it, if nothing else is said."""
+
+    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = "wordpiece"
+    lowercase: bool = True
 
 
 @dataclass(frozen=True)

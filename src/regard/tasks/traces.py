@@ -1,5 +1,7 @@
 """Tokens as pictures show them: their surface in the text, never ▁, Ġ or broken bytes."""
 
+from collections.abc import Sequence
+
 from regard.insight import Token, TokenRow
 from regard.text import END, START, Tokenizer
 
@@ -10,6 +12,19 @@ def token_row(text: str, tokenizer: Tokenizer, language: str, *, start: bool = F
     before = [Token(START, 0, 0, special=True)] if start else []
     after = [Token(END, len(text), len(text), special=True)] if end else []
     return TokenRow(text, (*before, *tokens, *after), language)
+
+
+def marked_row(sides: Sequence[str], tokenizer: Tokenizer, language: str) -> TokenRow:
+    """One text or two as BERT reads them: [CLS] text [SEP] second [SEP]."""
+    tokens = [Token("[CLS]", 0, 0, special=True)]
+    before = 0
+    for side in sides:
+        shown = token_row(side, tokenizer, language).tokens
+        tokens += [Token(token.surface, token.start + before, token.end + before) for token in shown]
+        before += len(side)
+        tokens.append(Token("[SEP]", before, before, special=True))
+        before += 1
+    return TokenRow(" ".join(sides), tuple(tokens), language)
 
 
 def _token(text: str, start: int, end: int) -> Token:

@@ -21,6 +21,7 @@ from regard.training.fitting import available, fitting_tokens
 from regard.training.loop import Learner, Step, learner
 from regard.training.settings import RunConfig, resolve
 from regard.training.trial import seconds_an_update
+from regard.weights import begin_with, read_tensors
 
 T = TypeVar("T")
 
@@ -108,7 +109,7 @@ def prepare(
     torch.manual_seed(derive(config.seed, "init"))
     model = bundle.build_model(config.tree(), task.tokenizers.model_sizes())
     if config.init and saved is None:
-        bundle.read_weights(Path(config.init), model)
+        _begin(model, Path(config.init), watcher)
     model = model.to(world.device)
     run = Run(config, out, task, learner(model, config.training), world, watcher, asked, saved is not None)
     if minutes and run.resumed:
@@ -117,7 +118,8 @@ def prepare(
 
 
 def _from_another(tree: Tree) -> Tree:
-    """The settings of a run that begins with a trained model, which brings its task, its sizes and its tokenizer."""
+    """The settings of a run that begins with a trained model, which brings its sizes, its tokenizer, and its task if
+    no other is asked for."""
     if not tree.get("init"):
         return tree
     trained = bundle.inherited(Path(str(tree["init"])))
@@ -125,6 +127,13 @@ def _from_another(tree: Tree) -> Tree:
     if asked != is_now:
         raise ConfigError(f"{tree['init']} is a {is_now}, not a {asked}.", do="leave --model out, or --init")
     return merge(trained, tree)
+
+
+def _begin(model: nn.Module, trained: Path, watcher: Watcher) -> None:
+    """Puts the weights of a trained model into a new one; what only the new one has is told."""
+    tensors, _ = read_tensors(trained / bundle.WEIGHTS)
+    if new := begin_with(model, tensors, where=str(trained)):
+        watcher.said(f"begins with {trained}; new: {', '.join(new)}")
 
 
 def _fitted(tree: Tree, config: RunConfig, world: World, watcher: Watcher) -> Tree:

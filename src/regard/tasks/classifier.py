@@ -1,0 +1,124 @@
+"""A trained classifier: it says which class a text has, how sure it is, and shows where it looks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from regard.attention import NothingRecordedError, capture
+from regard.config import Tree
+from regard.data.batches import group_by_length
+from regard.errors import ConfigError, DataError, LimitError
+from regard.insight import Token, TokenRow, Trace
+from regard.tasks.classification import Examples
+from regard.tasks.labels import LabelledTokenizer
+from regard.tasks.traces import marked_row
+
+BATCH_TOKENS = 8192
+Text = str | Sequence[str]
+"""One text, or a pair of texts."""
+
+
+@dataclass(frozen=True)
+class Classified:
+    """The likeliest class of a text, and how likely each class is."""
+
+    label: str
+    probabilities: dict[str, float]
+
+    @property
+    def probability(self) -> float:
+        return self.probabilities[self.label]
+
+
+class Classifier:
+    """What `regard.load` gives for a classifier."""
+
+    def __init__(self, model: nn.Module, tokenizers: LabelledTokenizer, *, language: str = "", name: str = "") -> None:
+        self.model, self.tokenizers, self.language, self.name = model.eval(), tokenizers, language, name
+        self.labels, self.sides = tokenizers.labels, tokenizers.sides
+
+    @classmethod
+    def assemble(cls, model: nn.Module, tokenizers: LabelledTokenizer, config: Tree, name: str) -> "Classifier":
+        """From the parts of a bundle."""
+        return cls(model, tokenizers, language=config["data"].get("language", ""), name=name)
+
+    @property
+    def limit(self) -> int:
+        """Longest text in tokens, marks included."""
+        config: Any = self.model.config
+        return int(config.limit)
+
+    def classify(self, texts: Sequence[Text], *, truncate: bool = False) -> list[Classified]:
+        """The class of each text (or pair of texts). truncate: cut what is longer than the model can take."""
+        if isinstance(texts, str):
+            raise DataError("classify takes a list of texts.", found="a single text", do="write [text]")
+        shares = self.probabilities(self._examples(texts, truncate=truncate)).numpy()
+        return [
+            Classified(self.labels[int(row.argmax())], dict(zip(self.labels, row.tolist(), strict=True)))
+            for row in shares
+        ]
+
+    def probabilities(self, examples: Examples) -> Tensor:
+        """(N C), in the order of the examples."""
+        return self.scores(examples).softmax(-1)
+
+    @torch.inference_mode()
+    def scores(self, examples: Examples) -> Tensor:
+        """(N C), before the softmax; examples of like length are computed together."""
+        found = torch.empty(len(examples), len(self.labels))
+        if not len(examples):
+            return found
+        for rows in group_by_length(examples.lengths[:, None], BATCH_TOKENS, np.arange(len(examples))):
+            batch = (part.to(self._device()) for part in examples.batch(rows))
+            found[torch.from_numpy(rows)] = self.model(*batch).float().cpu()
+        return found
+
+    @torch.inference_mode()
+    def attention(self, text: str, second: str | None = None) -> Trace:
+        """Where every head of every layer looks, and which words the pooling counts, in one text or in a pair."""
+        sides = [text] if second is None else [text, second]
+        examples = self._examples([sides])
+        row = marked_row(sides, self.tokenizers.tokenizer, self.language)
+        said = self.classify([sides])[0]
+        try:
+            with capture(self.model) as recording:
+                self.model(*(part.to(self._device()) for part in examples.batch([0])))
+        except NothingRecordedError:
+            raise ConfigError(
+                f"{self.name or 'This classifier'} does not attend: it pools without weights.",
+                do="train one with model.pooling=attention, or a transformer or bert",
+            ) from None
+        weights = {name: recording.joined(name)[0].float().cpu().numpy() for name in recording.names}
+        end = len(said.label)
+        rows = {"text": row, "class": TokenRow(said.label, (Token(said.label, 0, end),), self.language)}
+        asks = {name: "class" if weights[name].shape[1] == 1 else "text" for name in weights}
+        meta = {"model": self.name, "class": said.label, "probability": round(said.probability, 4)}
+        return Trace(rows, weights, {name: (asks[name], "text") for name in weights}, meta)
+
+    def _examples(self, texts: Sequence[Text], *, truncate: bool = False) -> Examples:
+        rows = [(text,) if isinstance(text, str) else tuple(text) for text in texts]
+        for number, row in enumerate(rows):
+            if len(row) != self.sides:
+                raise DataError(
+                    f"This classifier takes {'pairs of texts' if self.sides == 2 else 'single texts'}.",
+                    found=f"{len(row)} in text {number + 1}: {' | '.join(row)[:80]!r}",
+                )
+        examples = Examples(rows, self.tokenizers.tokenizer)
+        over = np.flatnonzero(examples.lengths > self.limit) if rows else np.empty(0)
+        if len(over) and not truncate:
+            worst = int(over[0])
+            raise LimitError(
+                f"Text {worst + 1} is longer than the model can take.",
+                found=f"{examples.lengths[worst]} tokens",
+                wanted=f"at most {self.limit}, marks included",
+                do="cut it with --truncate (truncate=True), or split it",
+            )
+        examples.cut(self.limit)
+        return examples
+
+    def _device(self) -> torch.device:
+        return next(self.model.parameters()).device

@@ -1,0 +1,228 @@
+"""Classifiers learn, are exact about their classes, and say what is wrong with the data."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import regard
+from regard.data.batches import Share
+from regard.errors import BundleError, ConfigError, DataError, LimitError
+from regard.evaluation.classification import Classes
+from regard.tasks.classification import Examples
+from regard.training.start import prepare
+from tests.runs import Silent, run_tree
+
+SORTS = {
+    "animal": ["cat", "dog", "horse", "bird"],
+    "tool": ["saw", "hammer", "knife", "drill"],
+    "fruit": ["plum", "fig"],
+}
+MODELS: dict[str, dict[str, Any]] = {
+    "rnn": {"name": "rnn", "width": 16, "dropout": 0.0},
+    "rnn, last": {"name": "rnn", "width": 16, "dropout": 0.0, "pooling": "last", "layers": 2, "cell": "gru"},
+    "transformer": {"name": "transformer", "width": 16, "heads": 2, "hidden": 32, "layers": 1, "dropout": 0.0},
+    "bert": {"name": "bert", "width": 16, "heads": 2, "hidden": 32, "layers": 1, "dropout": 0.0, "limit": 32},
+}
+
+
+def written(path: Path, count: int, seed: int, *, pairs: bool = False) -> str:
+    """Sentences about things, with the sort of thing; or pairs of things, and whether they are of one sort."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        first, second = (draw.choice([*SORTS]) for _ in range(2))
+        texts = [f"the {draw.choice(['old', 'new'])} {draw.choice(SORTS[sort])} is here" for sort in (first, second)]
+        rows.append((*texts, "same" if first == second else "other") if pairs else (texts[0], first))
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def tree_of(directory: Path, model: str = "rnn", *, pairs: bool = False, **training: Any) -> dict[str, Any]:
+    return {
+        "task": "classification",
+        "model": MODELS[model],
+        "tokenizer": {"size": 200},
+        "batch": {"tokens": 128},
+        "data": {
+            "train": [written(directory / "train.tsv", 200, 1, pairs=pairs)],
+            "val": [written(directory / "val.tsv", 40, 2, pairs=pairs)],
+        },
+        "training": {
+            "updates": 60,
+            "warmup": 5,
+            "learning_rate": 1e-2,
+            "validate_every": 30,
+            "average": 0.0,
+            **training,
+        },
+    }
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_learns_sorts_of_things(tmp_path: Path, model: str) -> None:
+    run_tree(tree_of(tmp_path, model), tmp_path / "out")
+    scores = json.loads((tmp_path / "out" / "card.json").read_text())["scores"]["val"]
+    assert scores["accuracy"] == 1.0
+    classifier = regard.load(tmp_path / "out")
+    assert classifier.labels == ("animal", "fruit", "tool")
+    found = classifier.classify(["the old horse is here", "the new fig is here", "the old saw is here"])
+    assert [each.label for each in found] == ["animal", "fruit", "tool"]
+    assert all(sum(each.probabilities.values()) == pytest.approx(1.0) for each in found)
+    assert found[0].probability == max(found[0].probabilities.values())
+
+
+def test_pairs_are_learned_by_a_bert(tmp_path: Path) -> None:
+    tree = tree_of(tmp_path, "bert", pairs=True, updates=20)
+    run_tree(tree, tmp_path / "out")
+    classifier = regard.load(tmp_path / "out")
+    assert classifier.sides == 2
+    classifier.classify([("a cat is here", "a dog is here")])
+    with pytest.raises(DataError, match="takes pairs of texts"):
+        classifier.classify(["a cat"])
+    trace = classifier.attention("the old cat is here", "the saw")
+    assert [token.surface for token in trace.rows["text"].tokens if token.special] == ["[CLS]", "[SEP]", "[SEP]"]
+    assert trace.axes["encoder.0.self"] == ("text", "text")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_class_does_not_depend_on_the_company(tmp_path: Path, model: str) -> None:
+    run = prepare(tree_of(tmp_path, model), tmp_path / "out", Silent())
+    network = run.model.eval()
+    examples = Examples([("cat",), ("the old cat is here and there",)], run.task.tokenizers.tokenizer)
+    both, alone = network(*examples.batch([0, 1])), network(*examples.batch([0]))
+    assert torch.allclose(both[0], alone[0], atol=1e-6)
+
+
+def test_the_second_text_is_told_apart(tmp_path: Path) -> None:
+    task = prepare(tree_of(tmp_path, "bert", pairs=True), tmp_path / "out", Silent()).task
+    tokens, lengths, segments = task.examples["train"].batch([0])
+    ids, end = tokens[0].tolist(), task.tokenizers.tokenizer.end
+    first = ids.index(end) + 1
+    assert segments[0].tolist() == [0] * first + [1] * (int(lengths[0]) - first)
+    assert ids[0] == task.tokenizers.tokenizer.start
+    assert ids.count(end) == 2
+
+
+def test_the_shares_of_a_batch_are_the_batch(tmp_path: Path) -> None:
+    task = prepare(tree_of(tmp_path), tmp_path / "out", Silent()).task
+    whole = task.batch(3)
+    parts = [task.batch(3, Share(part, 3)) for part in range(3)]
+    assert sorted(label for part in parts for label in part.labels.tolist()) == sorted(whole.labels.tolist())
+    assert task.unigram_entropy() == pytest.approx(_entropy(task.labels["train"].tolist()))
+
+
+def _entropy(labels: list[int]) -> float:
+    shares = np.bincount(labels) / len(labels)
+    return float(-(shares * np.log(shares)).sum())
+
+
+def test_resumed_is_the_unbroken_run(tmp_path: Path) -> None:
+    tree = tree_of(tmp_path, "bert", updates=6, schedule="constant", validate_every=6)
+    run_tree(tree, tmp_path / "broken")
+    longer = tree_of(tmp_path, "bert", updates=12, schedule="constant", validate_every=6)
+    run_tree(longer, tmp_path / "broken")
+    run_tree(longer, tmp_path / "whole")
+    files = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("broken", "whole")]
+    assert files[0] == files[1]
+
+
+def test_a_pretrained_bert_is_begun_with_and_only_the_head_is_new(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    lines = [line.split("\t")[0] + " ." for line in Path(written(tmp_path / "a.tsv", 60, 5)).read_text().splitlines()]
+    corpus.write_text("\n".join(lines[:30]) + "\n\n" + "\n".join(lines[30:]) + "\n")
+    pretraining = {
+        "task": "masked-lm",
+        "model": MODELS["bert"],
+        "tokenizer": {"size": 100},
+        "data": {"train": [str(corpus)]},
+        "masking": {"length": 24},
+        "training": {"updates": 3, "warmup": 1},
+    }
+    run_tree(pretraining, tmp_path / "bert")
+    tree = {key: value for key, value in tree_of(tmp_path, "bert").items() if key not in ("model", "tokenizer")}
+    watcher = Silent()
+    run = prepare({**tree, "init": str(tmp_path / "bert")}, tmp_path / "out", watcher)
+    trained = dict(regard.load(tmp_path / "bert").model.named_parameters())
+    mine = dict(run.model.named_parameters())
+    assert all(torch.equal(mine[name], trained[name]) for name in mine if name.startswith("bert."))
+    assert any("new: classify.weight, classify.bias" in said for said in watcher.words)
+
+
+def test_a_classifier_goes_on_with_its_classes_or_gets_a_new_head(tmp_path: Path) -> None:
+    run_tree(tree_of(tmp_path, updates=8), tmp_path / "first")
+    tree = {key: value for key, value in tree_of(tmp_path).items() if key not in ("model", "tokenizer")}
+    run = prepare({**tree, "init": str(tmp_path / "first")}, tmp_path / "second", watcher := Silent())
+    assert run.task.tokenizers.labels == ("animal", "fruit", "tool")
+    assert watcher.words == []
+    (tmp_path / "two.tsv").write_text("the cat\tyes\nthe dog\tno\n")
+    tree["data"] = {"train": [str(tmp_path / "two.tsv")]}
+    run = prepare({**tree, "init": str(tmp_path / "first")}, tmp_path / "third", watcher := Silent())
+    assert run.task.tokenizers.labels == ("no", "yes")
+    assert "new: classify.weight" in watcher.words[0]
+
+
+def test_a_model_of_another_architecture_is_not_begun_with(tmp_path: Path) -> None:
+    run_tree(tree_of(tmp_path, updates=8), tmp_path / "rnn")
+    with pytest.raises(ConfigError, match="is a rnn, not a bert"):
+        prepare({**tree_of(tmp_path, "bert"), "init": str(tmp_path / "rnn")}, tmp_path / "out", Silent())
+    wider = {**tree_of(tmp_path), "model": {"name": "rnn", "width": 18}, "init": str(tmp_path / "rnn")}
+    with pytest.raises(BundleError, match="do not fit"):
+        prepare(wider, tmp_path / "out", Silent())
+
+
+def test_bad_data_is_named(tmp_path: Path) -> None:
+    tree = tree_of(tmp_path)
+    unseen = tmp_path / "unseen.tsv"
+    unseen.write_text("the cat\tanimal\nthe sea\twater\n")
+    tree["data"]["val"] = [str(unseen)]
+    with pytest.raises(DataError, match=r"(?s)'water' does not occur in the training data.*unseen\.tsv, line 2"):
+        prepare(tree, tmp_path / "out", Silent())
+    one = tmp_path / "one.tsv"
+    one.write_text("the cat\tanimal\nthe dog\tanimal\n")
+    tree["data"] = {"train": [str(one)]}
+    with pytest.raises(DataError, match=r"(?s)only one class.*'animal' in all 2 rows"):
+        prepare(tree, tmp_path / "out", Silent())
+    long = tmp_path / "long.tsv"
+    long.write_text("the cat\tanimal\n" + "the dog " * 200 + "\ttool\n")
+    tree["data"] = {"train": [str(long)]}
+    with pytest.raises(LimitError, match=r"(?s)longer than the model.*402 tokens in .*long\.tsv, line 2.*at most 256"):
+        prepare(tree, tmp_path / "out", Silent())
+    tree["data"]["too_long"] = "cut"
+    assert prepare(tree, tmp_path / "out", Silent()).task.examples["train"].lengths.max() == 256
+
+
+def test_a_long_text_is_refused_or_cut(tmp_path: Path) -> None:
+    run_tree(tree_of(tmp_path, updates=8), tmp_path / "out")
+    classifier = regard.load(tmp_path / "out")
+    with pytest.raises(LimitError, match=r"(?s)Text 2.*602 tokens.*at most 256.*--truncate"):
+        classifier.classify(["a cat", "cat " * 600])
+    assert len(classifier.classify(["a cat", "cat " * 600], truncate=True)) == 2
+    assert classifier.classify([]) == []
+    assert classifier.classify([""])[0].label in classifier.labels
+
+
+def test_what_the_pooling_counts_is_shown(tmp_path: Path) -> None:
+    run_tree(tree_of(tmp_path, updates=8), tmp_path / "out")
+    trace = regard.load(tmp_path / "out").attention("the old cat is here")
+    assert trace.axes["pooling"] == ("class", "text")
+    assert trace.weights["pooling"].sum() == pytest.approx(1.0)
+    run_tree(tree_of(tmp_path, "rnn, last", updates=8), tmp_path / "last")
+    with pytest.raises(ConfigError, match="does not attend"):
+        regard.load(tmp_path / "last").attention("the old cat is here")
+
+
+def test_f1_and_confusion_by_hand() -> None:
+    found = Classes.of(("a", "b", "c"), truth=[0, 0, 0, 1, 1, 2], said=[0, 0, 1, 1, 0, 2])
+    assert found.confusion.tolist() == [[2, 1, 0], [1, 1, 0], [0, 0, 1]]
+    assert found.accuracy == pytest.approx(4 / 6)
+    assert [row["f1"] for row in found.table()] == pytest.approx([2 / 3, 1 / 2, 1.0])
+    assert found.macro_f1 == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
+    picture = found.picture()
+    assert picture.weights["confusion"][0].sum(1).tolist() == pytest.approx([1.0, 1.0, 1.0])
+    unsaid = Classes.of(("a", "b", "c"), truth=[0, 0, 1], said=[0, 1, 1])
+    assert unsaid.macro_f1 == pytest.approx((2 / 3 + 2 / 3) / 2)
