@@ -29,7 +29,10 @@ HEADS = {
     "norm": "cls.predictions.transform.LayerNorm",
     "output.bias": "cls.predictions.bias",
     "follows": "cls.seq_relationship",
+    "classify": "classifier",
 }
+DECODER = "cls.predictions.decoder"
+"""The layer over the vocabulary: its matrix is the embedding's, its bias is also called cls.predictions.bias."""
 PROJECTION, PARTS = "encoder.{}.self_attention.project", ("query", "key", "value")
 SETTINGS = {
     "width": "hidden_size",
@@ -51,10 +54,11 @@ def settings(config: Mapping[str, Any]) -> dict[str, Any]:
     if kind != "bert":
         raise BundleError("This is not a BERT.", found=f"model_type {kind!r}", wanted="'bert'")
     known = {theirs: ours for ours, theirs in ACTIVATIONS.items()} | {"gelu_pytorch_tanh": "gelu-tanh"}
-    if activation not in known or config.get("position_embedding_type", "absolute") != "absolute":
-        raise BundleError(
-            "This kind of BERT is not known.", found=f"hidden_act {activation!r}", wanted=", ".join(known)
-        )
+    wanted = {"hidden_act": tuple(known), "position_embedding_type": ("absolute",), "is_decoder": (False,)}
+    for key, values in wanted.items():
+        if (found := config.get(key, values[0])) not in values:
+            told = ", ".join(map(str, values))
+            raise BundleError("This kind of BERT is not known.", found=f"{key} {found!r}", wanted=told)
     sizes = {ours: config[theirs] for ours, theirs in SETTINGS.items() if theirs in config}
     return {**sizes, "activation": known[activation]}
 
@@ -75,7 +79,7 @@ def config_json(model: Mapping[str, Any], vocabulary: int) -> dict[str, Any]:
 def ours(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Their tensors under our names: those of the encoder as in `Bert`, those of the heads as in `BertForPretraining`
     with the encoder's under "bert.". What is neither is left out."""
-    plain = {re.sub(r"^bert\.", "", _modern(name)): tensor for name, tensor in tensors.items()}
+    plain = modern(tensors)
     found = {mine: plain[theirs] for mine, theirs in _pairs(plain) if theirs in plain}
     for layer in _layers(plain):
         for kind in ("weight", "bias"):
@@ -87,12 +91,12 @@ def ours(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def heads(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Those of their heads that we have, under our names."""
-    plain = {_modern(name): tensor for name, tensor in tensors.items()}
+    plain = modern(tensors)
     return {mine: plain[theirs] for mine, theirs in _spread(HEADS) if theirs in plain}
 
 
 def theirs(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Our tensors of a `BertForPretraining` under their names."""
+    """Our tensors of a model with heads, the encoder's under "bert.", under their names."""
     inner = {name.removeprefix("bert."): tensor for name, tensor in tensors.items() if name.startswith("bert.")}
     back = {mine: f"bert.{their}" for mine, their in _pairs(inner, ours=True)}
     found = {back[name]: tensor for name, tensor in inner.items() if name in back}
@@ -104,8 +108,17 @@ def theirs(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return found | {their: tensors[mine] for mine, their in _spread(HEADS) if mine in tensors}
 
 
+def modern(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """With the names of today and without "bert." before them. Early checkpoints call the parameters of a
+    normalisation as TensorFlow did; some have the bias of the vocabulary in one place only."""
+    found = {_modern(name): tensor for name, tensor in tensors.items()}
+    if f"{DECODER}.bias" in found:
+        found.setdefault(dict(_spread(HEADS))["output.bias"], found[f"{DECODER}.bias"])
+    return found
+
+
 def _modern(name: str) -> str:
-    """Early checkpoints call the parameters of a normalisation as TensorFlow did."""
+    name = re.sub(r"^bert\.", "", name)
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
 
