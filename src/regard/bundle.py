@@ -13,6 +13,8 @@ from regard import catalogue
 from regard.config import Tree
 from regard.errors import BundleError, LimitError
 from regard.files import write_text
+from regard.models.pretrained import directory as foreign
+from regard.models.pretrained import hub
 from regard.weights import put_weights, read_tensors, write_tensors
 
 FORMAT = 1
@@ -20,14 +22,28 @@ CONFIG, WEIGHTS, CARD, README = "config.json", "model.safetensors", "card.json",
 
 
 def load(model: str | Path) -> Any:
-    """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`."""
+    """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`. Also a BERT as transformers or
+    sentence-transformers write it, in a directory or by its id on the hub: `load("google-bert/bert-base-uncased")`."""
+    if isinstance(model, str) and not Path(model).exists() and hub.is_id(model):
+        return _load_foreign(hub.fetched(model), name=model)
     directory = Path(model)
+    if directory.is_dir() and foreign.is_foreign(directory):
+        return _load_foreign(directory, name=directory.resolve().name)
     config = read_config(directory)
     entry = catalogue.task_entry(config["task"])
     tokenizers = catalogue.find(entry.tokenizers).load(directory, config)
     network = build_model(config, tokenizers.model_sizes())
     read_weights(directory, network)
     return catalogue.find(entry.verbs).assemble(network, tokenizers, config, directory.resolve().name)
+
+
+def _load_foreign(directory: Path, *, name: str) -> Any:
+    """The same for a model of others."""
+    found = foreign.read(directory)
+    entry = catalogue.task_entry(found.config["task"])
+    labels = (found.network.labels,) if found.network.labels else ()
+    tokenizers = catalogue.find(entry.tokenizers)(found.tokenizer, *labels)
+    return catalogue.find(entry.verbs).assemble(found.network.model, tokenizers, found.config, name)
 
 
 def build_model(config: Tree, sizes: Mapping[str, Any]) -> nn.Module:
@@ -50,6 +66,12 @@ def read_config(directory: Path) -> Tree:
             f"There is no model directory {directory}.", do="give the directory that regard train --out made"
         )
     config = read_json(directory / CONFIG)
+    if "format" not in config:
+        raise BundleError(
+            f"{directory} is neither a model of regard nor one of others that is known here.",
+            found=f"a {CONFIG} without format and without model_type",
+            wanted=f"a directory that regard train made, or one with model_type {' or '.join(foreign.READERS)}",
+        )
     if config.get("format") != FORMAT:
         raise BundleError(
             f"{directory / CONFIG} is of another format.",

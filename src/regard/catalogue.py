@@ -101,6 +101,22 @@ MODELS: Mapping[str, Mapping[str, Model]] = {
             preset_names=("tiny", "mini", "small", "base"),
             about="from --init: a pretrained BERT, fine-tuned",
         ),
+        "similarity": Model(
+            model="regard.models.bert:BertEncoder",
+            config="regard.models.bert:BertConfig",
+            presets="regard.models.bert:PRESETS",
+            preset_names=("tiny", "mini", "small", "base"),
+            about="sentence vectors, from --init: a pretrained BERT (Reimers 2019)",
+        ),
+    },
+    "word2vec": {
+        "words": Model(
+            model="regard.models.word2vec:Word2Vec",
+            config="regard.models.word2vec:Word2VecConfig",
+            presets="regard.models.word2vec:PRESETS",
+            preset_names=("small", "paper"),
+            about="a vector for each word, whatever its context (Mikolov 2013)",
+        ),
     },
 }
 """Which model serves which task; a name may be another network in another task."""
@@ -129,6 +145,22 @@ TASKS = {
         evaluate="regard.evaluation.classification:evaluate",
         verbs="regard.tasks.classifier:Classifier",
         about="texts, or pairs of texts, into classes",
+    ),
+    "similarity": Task(
+        task="regard.tasks.similarity:SimilarityTask",
+        tokenizers="regard.tasks.texts:OneTokenizer",
+        validate="regard.evaluation.similarity_task:validate",
+        evaluate="regard.evaluation.similarity_task:evaluate",
+        verbs="regard.tasks.encoder:Encoder",
+        about="sentence vectors: pairs of texts that mean the same are near each other",
+    ),
+    "words": Task(
+        task="regard.tasks.words:WordsTask",
+        tokenizers="regard.tasks.texts:OneTokenizer",
+        validate="regard.evaluation.words:validate",
+        evaluate="regard.evaluation.words:evaluate",
+        verbs="regard.tasks.word_vectors:WordVectors",
+        about="vectors of words, from running text",
     ),
 }
 

@@ -56,18 +56,19 @@ def put_weights(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str) 
 def begin_with(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str) -> list[str]:
     """Copies the weights of a trained model into one that goes on from it; gives the names of those that stay new.
 
-    A model says in `fresh` which of its parts (first words of names) may be new: those of a task that the trained model
-    did not have, or had with other classes. Everything else must be there, and what else is there is left.
+    A model that may go on from one of another task says in `fresh` which of its parts (first words of names) can be
+    new: what the trained model did not have, or had with other classes. Everything else must be there, and what else
+    is there is left. Without `fresh` the two must be the same.
     """
-    mine, fresh = weights_of(model), getattr(model, "fresh", ())
-    apart = {part: [name for name in mine if name.split(".")[0] == part] for part in fresh}
+    mine, fresh = weights_of(model), getattr(model, "fresh", None)
+    apart = {part: [name for name in mine if name.split(".")[0] == part] for part in fresh or ()}
     new = [
         name
         for names in apart.values()
         if any(name not in tensors or tensors[name].shape != mine[name].shape for name in names)
         for name in names
     ]
-    kept = {name: tensors[name] for name in tensors if not fresh or (name in mine and name not in new)}
+    kept = {name: tensors[name] for name in tensors if fresh is None or (name in mine and name not in new)}
     put_weights(model, kept | {name: mine[name].detach() for name in new}, where=where)
     return new
 

@@ -1,9 +1,11 @@
 """Where words look: in a batch as alone, whatever the tokens."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from regard import catalogue
+from regard import capture, catalogue
 from regard.bundle import build_model
 from regard.errors import ConfigError, LimitError
 from regard.insight import Token, Trace
@@ -42,6 +44,22 @@ def alone(trace: Trace, name: str, head: int, pair: WordPair) -> np.ndarray:
     return sums
 
 
+def by_reach(translator: Translator, pair: WordPair) -> Trace:
+    """A trace whose weights are multiplied by the length of what each head would add to the sum."""
+    with capture(translator.model, keep=("values",)) as recording:
+        trace = translator.attention(pair.source.text, pair.target.text)
+    matrices = {name: tensor.numpy() for name, tensor in translator.model.state_dict().items()}
+    weights = dict(trace.weights)
+    for layer, name in enumerate(CROSS):
+        values = recording.last(name, "values")[0].numpy()
+        output, width = matrices[f"decoder.{layer}.cross_attention.output.weight"], values.shape[-1]
+        for head, words in enumerate(values):
+            added = words @ output[:, head * width : (head + 1) * width].T
+            weights[name] = weights[name].copy()
+            weights[name][head] *= np.linalg.norm(added, axis=-1)
+    return replace(trace, weights=weights)
+
+
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 @pytest.mark.parametrize("shift", ["predicts", "reads"])
 def test_weights_in_a_padded_batch_are_those_of_a_trace_of_one_pair(kind: str, shift: str) -> None:
@@ -50,7 +68,7 @@ def test_weights_in_a_padded_batch_are_those_of_a_trace_of_one_pair(kind: str, s
     assert sorted(found) == [0, 1, 3]  # an empty side is passed over
     for number, weights in found.items():
         pair = PAIRS[number]
-        trace = translator.attention(pair.source.text, pair.target.text)
+        trace = by_reach(translator, pair)
         assert weights.heads == dict.fromkeys(CROSS, 2)
         trace = trace if shift == "predicts" else trace.shifted()
         for name in CROSS:
@@ -71,7 +89,7 @@ def test_a_lone_space_goes_with_the_word_after_it() -> None:
 def test_where_no_token_covers_two_words_weights_are_those_of_the_trace_by_words() -> None:
     translator, text = transformer("character"), PAIRS[0]
     ((_, weights),) = word_weights(translator, [text])
-    trace = translator.attention(text.source.text, text.target.text).by_words().without_specials()
+    trace = by_reach(translator, text).by_words().without_specials()
     assert trace.rows["prediction"].labels == text.target.words
     for name in CROSS:
         np.testing.assert_allclose(weights.of(name, 1, "predicts"), trace.weights_of(name, 1), atol=2e-6)

@@ -73,6 +73,13 @@ class MultiHead(Attends):
         result: Tensor = self.output(self._join(context))
         return result.reshape(rows, steps, width)
 
+    def reach(self, values: Float[Tensor, "B H S K"]) -> Float[Tensor, "B H S"]:
+        """‖v W_h^O‖: how long a vector each word would add to the sum of the heads, if a head gave it all its weight
+        (Kobayashi 2020, "Attention is Not Only a Weight", section 3.2)."""
+        heads = self.output.weight.view(len(self.output.weight), self.heads, -1)
+        lengths: Tensor = torch.einsum("dhk,bhsk->bhsd", heads, values).norm(dim=-1)
+        return lengths
+
     def _dropout(self) -> float:
         return self.dropout if self.training else 0.0
 

@@ -98,8 +98,10 @@ def _classes(
     from regard.evaluation.classification import classify_and_score
     from regard.files import write_text
     from regard.insight import draw
+    from regard.tasks.classification import TABLES
 
-    said, found = classify_and_score(classifier, read_labelled(data, sides=classifier.sides), truncate=truncate)
+    text = read_labelled(data, *TABLES[classifier.sides])
+    said, found = classify_and_score(classifier, text, truncate=truncate)
     if outputs:
         write_text(outputs, "".join(f"{label}\n" for label in said))
     if picture:

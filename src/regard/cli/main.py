@@ -19,8 +19,10 @@ from regard.cli.fill import fill
 from regard.cli.info import info
 from regard.cli.look import look
 from regard.cli.runs import runs
+from regard.cli.search import search
 from regard.cli.train import train
 from regard.cli.translate import translate
+from regard.cli.word import word
 from regard.errors import RegardError
 
 app = typer.Typer(
@@ -30,7 +32,22 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, doctor, train, translate, fill, classify, evaluate, align, compare, look, info, runs):
+for command in (
+    demo,
+    doctor,
+    train,
+    translate,
+    fill,
+    classify,
+    search,
+    evaluate,
+    align,
+    compare,
+    look,
+    word,
+    info,
+    runs,
+):
     app.command()(command)
 
 

@@ -119,7 +119,8 @@ def _jsonl(lines: Iterator[Line], table: Table) -> Iterator[Row]:
     return (row_of([line], partial(_json_row, table)) for line in lines)
 
 
-READERS: dict[str, Callable[[Iterator[Line], Table], Iterator[Row]]] = {
+Reader = Callable[[Iterator[Line], Table], Iterator[Row]]
+READERS: dict[str, Reader] = {
     ".tsv": _tsv,
     ".csv": _csv,
     ".jsonl": _jsonl,

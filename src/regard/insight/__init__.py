@@ -1,8 +1,20 @@
 """What a model looked at: traces, and pictures of them. Imports no tensor library, and matplotlib only to draw."""
 
+from regard.insight.contexts import Contexts, draw_contexts
 from regard.insight.fonts import MissingFontError, font_for
 from regard.insight.heatmap import alignment, draw, positions
 from regard.insight.tokens import Token, TokenRow
 from regard.insight.trace import Trace
 
-__all__ = ["MissingFontError", "Token", "TokenRow", "Trace", "alignment", "draw", "font_for", "positions"]
+__all__ = [
+    "Contexts",
+    "MissingFontError",
+    "Token",
+    "TokenRow",
+    "Trace",
+    "alignment",
+    "draw",
+    "draw_contexts",
+    "font_for",
+    "positions",
+]

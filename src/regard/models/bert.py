@@ -134,6 +134,23 @@ class BertForPretraining(nn.Module):
         return scores
 
 
+class BertEncoder(nn.Module):
+    """Without any head: what sentence vectors are made with (Reimers 2019, "Sentence-BERT", arXiv:1908.10084)."""
+
+    fresh = ()
+    """It has nothing that a pretrained one has not."""
+
+    def __init__(self, config: BertConfig, *, vocabulary: int) -> None:
+        super().__init__()
+        self.config = config
+        self.bert = Bert(config, vocabulary=vocabulary)
+
+    def forward(self, tokens: Int[Tensor, "B S"], lengths: Int[Tensor, "B"]) -> Float[Tensor, "B S D"]:
+        """Each token in the light of all others."""
+        hidden: Tensor = self.bert(tokens, lengths)
+        return hidden
+
+
 class BertClassifier(nn.Module):
     """With a linear layer on what it makes of [CLS] (Devlin 2018, section 4.1)."""
 

@@ -12,13 +12,16 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from regard.data.batches import WHOLE, BatchConfig, Order, Share, pad
-from regard.data.labelled import Labelled, read_labelled
+from regard.data.labelled import ONE, TWO, Labelled, read_labelled
 from regard.errors import ConfigError, DataError, LimitError
 from regard.sections import Section
 from regard.tasks.labels import LabelledTokenizer, classes
 from regard.tasks.texts import TextFiles, WordPieceConfig
 from regard.text import Tokenizer, train_tokenizer
 from regard.watching import Watch, unwatched
+
+TABLES = {1: (ONE,), 2: (TWO,)}
+"""By the number of texts in an example."""
 
 
 class LabelledFiles(TextFiles):
@@ -111,8 +114,8 @@ class ClassificationTask:
         self.texts: dict[str, Labelled] = {}
         for split, paths in files.items():
             if paths:
-                sides = self.texts["train"].sides if self.texts else 0
-                self.texts[split] = read_labelled(paths, sides=sides)
+                tables = TABLES[self.texts["train"].sides] if self.texts else (TWO, ONE)
+                self.texts[split] = read_labelled(paths, *tables)
         self.tokenizers = _tokenizers(self.texts["train"], config, tokenizers)
         self.examples = {split: Examples(text.texts, self.tokenizers.tokenizer) for split, text in self.texts.items()}
         self.labels = {split: torch.tensor(self.tokenizers.numbers(text)) for split, text in self.texts.items()}

@@ -1,20 +1,27 @@
-"""A pretrained BERT: it fills in hidden words, and shows where it looks."""
+"""A pretrained BERT: it makes vectors of texts, fills in hidden words, and shows where it looks."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from jaxtyping import Float32
 from torch import Tensor, nn
 
 from regard.attention import capture
 from regard.config import Tree
-from regard.errors import DataError, LimitError
-from regard.insight import Token, TokenRow, Trace
+from regard.errors import ConfigError, DataError
+from regard.insight import Trace
+from regard.models.pretrained.networks import FOLLOWS, MASKED, POOLER
+from regard.tasks.embedding import BATCH_TOKENS, EmbeddingConfig, Vector, listed, too_long, vectors
 from regard.tasks.texts import OneTokenizer
-from regard.tasks.traces import token_row
+from regard.tasks.traces import marked_row
 from regard.text.wordpiece import PREFIX
 
 MASK = "[MASK]"
+LEARNED = {"masked-lm": (POOLER, MASKED, FOLLOWS)}
+"""What a model of ours has learned besides its encoder, by its task."""
 
 
 @dataclass(frozen=True)
@@ -26,26 +33,77 @@ class Filling:
 
 
 class Encoder:
-    """What `regard.load` gives for a BERT."""
+    """What `regard.load` gives for a BERT: one of ours, or one that others have trained.
 
-    def __init__(self, model: nn.Module, tokenizers: OneTokenizer, *, language: str = "", name: str = "") -> None:
+    parts: what it has learned besides the encoder; embedding: how `embed` makes vectors if it is not told."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        tokenizers: OneTokenizer,
+        *,
+        parts: Sequence[str] = (),
+        embedding: EmbeddingConfig | None = None,
+        language: str = "",
+        name: str = "",
+    ) -> None:
         self.model, self.tokenizers, self.language, self.name = model.eval(), tokenizers, language, name
-        self.tokenizer = tokenizers.tokenizer
+        self.tokenizer, self.parts = tokenizers.tokenizer, tuple(parts)
+        self.bert: Any = model.bert
+        how = embedding or EmbeddingConfig()
+        self.embedding = how.model_copy(update={"limit": min(how.limit or self.limit, self.limit)})
 
     @classmethod
     def assemble(cls, model: nn.Module, tokenizers: OneTokenizer, config: Tree, name: str) -> "Encoder":
         """From the parts of a bundle."""
-        return cls(model, tokenizers, language=config["data"].get("language", ""), name=name)
+        parts = config.get("parts", LEARNED.get(config["task"], ()))
+        if not config.get("masking", {}).get("next_sentence", True):
+            parts = (MASKED,)
+        embedding = EmbeddingConfig.parse(config.get("embedding", {}), where="embedding")
+        language = config["data"].get("language", "")
+        return cls(model, tokenizers, parts=parts, embedding=embedding, language=language, name=name)
 
     @property
     def limit(self) -> int:
         """Longest text in tokens, marks included."""
-        config: Any = self.model.config
-        return int(config.limit)
+        return int(self.bert.config.limit)
+
+    def embed(
+        self, texts: Sequence[str], *, batch_tokens: int = BATCH_TOKENS, truncate: bool = False, **how: Any
+    ) -> Float32[np.ndarray, "N D"]:
+        """A vector for each text, in their order. pooling: "cls", "mean" or "max"; normalize: to length 1; if they are
+        not given, as the model was made for. truncate: cut what is longer than the model can take."""
+        found = np.empty((len(texts), self.bert.config.width), dtype=np.float32)
+        for number, vector in self.vectors(texts, batch_tokens=batch_tokens, truncate=truncate, **how):
+            found[number] = vector
+        return found
+
+    def vectors(
+        self, texts: Sequence[str], *, batch_tokens: int = BATCH_TOKENS, truncate: bool = False, **how: Any
+    ) -> Iterator[tuple[int, Vector]]:
+        """The same as (number of the text, its vector), as they come."""
+        asked = {key: value for key, value in how.items() if value is not None}
+        config = EmbeddingConfig.parse(self.embedding.model_dump() | asked, where="embed")
+        return vectors(self.bert, self.tokenizer, listed(texts), config, budget=batch_tokens, truncate=truncate)
+
+    @torch.inference_mode()
+    def hidden(self, text: str, second: str | None = None, *, layer: int = -1) -> Float32[np.ndarray, "S D"]:
+        """Each token of a text (or of two) in the light of all others, marks included. layer: 0 is the embedding, 1 the
+        first layer, -1 the last."""
+        states = list(self.bert.layers(*self._read(text, second)))
+        if not -len(states) <= layer < len(states):
+            raise ConfigError(f"There is no layer {layer}.", wanted=f"0 (the embedding) to {len(states) - 1}")
+        found: np.ndarray = states[layer][0].float().cpu().numpy()
+        return found
 
     @torch.inference_mode()
     def fill(self, text: str, *, top: int = 5) -> list[list[Filling]]:
         """For each [MASK] of the text, the likeliest words."""
+        if MASKED not in self.parts:
+            raise ConfigError(
+                f"{self.name or 'This model'} cannot fill in words: it has no head for them.",
+                do="load one that has, such as google-bert/bert-base-uncased",
+            )
         parts = text.split(MASK)
         if len(parts) == 1:
             raise DataError(f"There is nothing to fill in: no {MASK} in the text.", found=repr(text[:80]))
@@ -55,12 +113,10 @@ class Encoder:
             ids += self.tokenizer.encode(part)
             places.append(len(ids))
             ids.append(self.tokenizer.mask or 0)
-        ids += [*self.tokenizer.encode(parts[-1]), self.tokenizer.end]
-        self._check(len(ids))
+        tokens, lengths, _ = self._batch([*ids, *self.tokenizer.encode(parts[-1]), self.tokenizer.end])
         model: Any = self.model
-        tokens = torch.tensor([ids], device=self._device())
-        hidden = model.bert(tokens, self._lengths(tokens))
-        scores = model.output(model.guesses(hidden[0, places])).float().softmax(-1)
+        hidden = self.bert(tokens, lengths)
+        scores = model.output(model.guesses(hidden[0, places])).float().softmax(-1)[:, : len(self.tokenizer)]
         found = scores.topk(min(top, scores.shape[-1]))
         return [
             [Filling(self._surface(id), share) for id, share in zip(words.tolist(), shares.tolist(), strict=True)]
@@ -70,39 +126,27 @@ class Encoder:
     @torch.inference_mode()
     def attention(self, text: str, second: str | None = None) -> Trace:
         """Where every head of every layer looks, in one text or in two with [SEP] between them."""
-        sides = [text] if second is None else [text, second]
-        ids, kinds, row = [self.tokenizer.start], [0], [Token("[CLS]", 0, 0, special=True)]
-        for number, side in enumerate(sides):
-            pieces = self.tokenizer.encode(side)
-            before = sum(len(earlier) + 1 for earlier in sides[:number])
-            ids += [*pieces, self.tokenizer.end]
-            kinds += [number] * (len(pieces) + 1)
-            shown = token_row(side, self.tokenizer, self.language).tokens
-            row += [Token(token.surface, token.start + before, token.end + before) for token in shown]
-            row.append(Token("[SEP]", before + len(side), before + len(side), special=True))
-        self._check(len(ids))
-        tokens, segments = (torch.tensor([numbers], device=self._device()) for numbers in (ids, kinds))
-        model: Any = self.model
+        tokens, lengths, segments = self._read(text, second)
         with capture(self.model) as recording:
-            model.bert(tokens, self._lengths(tokens), segments)
+            self.bert(tokens, lengths, segments)
         weights = {name: recording.joined(name)[0].float().cpu().numpy() for name in recording.names}
-        rows = {"text": TokenRow(" ".join(sides), tuple(row), self.language)}
+        sides = [text] if second is None else [text, second]
+        rows = {"text": marked_row(sides, self.tokenizer, self.language)}
         return Trace(rows, weights, dict.fromkeys(weights, ("text", "text")), {"model": self.name})
 
-    def _lengths(self, tokens: Tensor) -> Tensor:
-        return torch.tensor([tokens.shape[1]], device=tokens.device)
+    def _read(self, text: str, second: str | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Tokens, lengths and segments of [CLS] text [SEP], or of [CLS] text [SEP] second [SEP]."""
+        first = [self.tokenizer.start, *self.tokenizer.encode(text), self.tokenizer.end]
+        behind = [] if second is None else [*self.tokenizer.encode(second), self.tokenizer.end]
+        return self._batch(first, behind)
+
+    def _batch(self, first: Sequence[int], second: Sequence[int] = ()) -> tuple[Tensor, Tensor, Tensor]:
+        length = len(first) + len(second)
+        if length > self.limit:
+            raise too_long(length, self.limit)
+        rows = ([[*first, *second]], [length], [[0] * len(first) + [1] * len(second)])
+        tokens, lengths, segments = (torch.tensor(row, device=next(self.model.parameters()).device) for row in rows)
+        return tokens, lengths, segments
 
     def _surface(self, id: int) -> str:
         return str(self.tokenizer.backend.id_to_token(id)).removeprefix(PREFIX)
-
-    def _check(self, length: int) -> None:
-        if length > self.limit:
-            raise LimitError(
-                "The text is longer than the model can take.",
-                found=f"{length} tokens",
-                wanted=f"at most {self.limit}",
-                do="split it into parts",
-            )
-
-    def _device(self) -> torch.device:
-        return next(self.model.parameters()).device

@@ -1,8 +1,9 @@
 """Where each target word looks in the source, for many pairs at once.
 
 While the given translation is made, each target token looks at the source tokens: weights (H, T, S) of every attention
-that joins the two sides. From tokens to words, a target word has the mean of its tokens' rows, a source word the sum of
-its tokens' columns; the end marks are left out. A token that covers several words is shared by its characters.
+that joins the two sides, those of a Transformer's heads by what they bring. From tokens to words, a target word has the
+mean of its tokens' rows, a source word the sum of its tokens' columns; the end marks are left out. A token that covers
+several words is shared by its characters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +13,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Float32
+from torch import Tensor, nn
 
-from regard.attention import NothingRecordedError, capture
+from regard.attention import MultiHead, NothingRecordedError, Recording, capture
 from regard.data.batches import group_by_length
 from regard.errors import ConfigError, LimitError
 from regard.tasks.pairs import EncodedPairs, Tokenizers
@@ -45,7 +47,8 @@ class WordWeights:
         return {name: len(weights) for name, weights in self.tokens.items()}
 
     def of(self, name: str, head: Head, shift: Shift) -> Float32[np.ndarray, "target_words source_words"]:
-        """The weights between words. A row sums to what was not given to the end mark."""
+        """What is taken between words. A row of the one head of a recurrent model sums to what was not given to the end
+        mark."""
         first, (count, width) = SHIFTS[shift], (self.rows.shape[1], self.columns.shape[0])
         heads = self.tokens[name][:, first : first + count, :width]
         weights = heads.mean(axis=0) if head == "mean" else heads[head]
@@ -129,14 +132,22 @@ def _captured(translator: Translator, pairs: Sequence[_Encoded]) -> dict[str, Fl
     device = next(translator.model.parameters()).device
     batch = encoded.batch(range(len(pairs)), translator.tokenizers).to(device)
     try:
-        with capture(translator.model) as recording:
+        with capture(translator.model, keep=("weights", "values")) as recording:
             translator.model(batch.source, batch.source_lengths, batch.target[:, :-1])
     except NothingRecordedError:
         raise ConfigError(
             "This model has no attention: there is nothing to see.", do="take one that attends, such as bahdanau"
         ) from None
     names = [name for name in recording.names if name.startswith("decoder.") and not name.endswith(".self")]
-    return {name: recording.joined(name).float().cpu().numpy() for name in names}
+    return {name: _taken(translator.model, recording, name).float().cpu().numpy() for name in names}
+
+
+def _taken(model: nn.Module, recording: Recording, name: str) -> Tensor:
+    """(B H T S): how much a head takes from each source token. Of several heads not all say equally much, nor does each
+    say as much of a full stop as of a noun, so their weights count by what they would bring (see `MultiHead.reach`)."""
+    weights = recording.joined(name)
+    heads = next((part for part in model.modules() if isinstance(part, MultiHead) and part.name == name), None)
+    return weights if heads is None else weights * heads.reach(recording.last(name, "values"))[:, :, None]
 
 
 def _shares(pieces: Sequence[Piece], text: WordText) -> Float32[np.ndarray, "tokens words"]:

@@ -23,6 +23,7 @@ DEFAULTS = {"lowercase": True, "strip_accents": None, "handle_chinese_chars": Tr
 """strip_accents None: where capitals go, accents go too."""
 FRAMES = {"single": "{0}:0 $A:0 {1}:0", "pair": "{0}:0 $A:0 {1}:0 $B:1 {1}:1"}
 """[CLS] text [SEP], and [CLS] text [SEP] second [SEP]; the number is the segment."""
+INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 ROLES = {"pad_token": "pad", "unk_token": "unknown", "cls_token": "start", "sep_token": "end", "mask_token": "mask"}
 
 
@@ -54,7 +55,7 @@ def read_vocabulary(path: Path) -> dict[str, int]:
     return {line.rstrip(): id for id, line in enumerate(lines)}
 
 
-def wordpiece(vocabulary: Mapping[str, int], normalisation: Mapping[str, bool | None]) -> Backend:
+def wordpiece(vocabulary: Mapping[str, int], normalisation: Mapping[str, Any]) -> Backend:
     """BERT's tokenizer with this vocabulary: control characters go, capitals and accents too if so chosen, each
     Chinese character is a word, and so is each punctuation mark; words are spelt in the longest pieces."""
     backend = Backend(models.WordPiece(dict(vocabulary), unk_token="[UNK]"))
@@ -73,7 +74,8 @@ def write_tokenizer(directory: Path, tokenizer: Tokenizer, *, limit: int) -> Non
     backend.post_processor = processors.TemplateProcessing(**frames, special_tokens=ends)
     write_text(directory / WHOLE, backend.to_str(pretty=True))
     parts = json.loads(backend.to_str())
-    choices = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": limit, **marks}
+    choices = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": limit, "model_input_names": INPUTS}
+    choices |= marks
     if _is_berts(parts):
         choices["tokenizer_class"] = "BertTokenizer"
         choices |= {theirs: parts["normalizer"][ours] for ours, theirs in NORMALISATION.items()}

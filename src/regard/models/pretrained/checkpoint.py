@@ -1,5 +1,6 @@
 """The weights of others on disk: safetensors or pytorch_model.bin, in one file or in parts. No pickle is executed."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from pickle import UnpicklingError
@@ -49,14 +50,17 @@ def _safetensors(path: Path) -> dict[str, Tensor]:
 def _pickled(path: Path) -> dict[str, Tensor]:
     """By torch's reader of weights: it builds tensors and calls nothing else."""
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd pickles: what cannot be read is told below
+            content = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise BundleError(f"{path} is missing.", do="give a complete model directory") from None
     except UnpicklingError as error:
         why = str(error).split("\n")[0][:200]
         raise BundleError(f"{path} holds something else than weights; it was not run.", found=why) from None
-    except (RuntimeError, EOFError, OSError, ValueError) as error:
-        raise BundleError(f"{path} is damaged.", found=str(error).split("\n")[0], do="copy it again") from None
+    except Exception as error:  # a damaged file leads the reader anywhere
+        why = f"{type(error).__name__} {str(error)[:200]}".strip()
+        raise BundleError(f"{path} is damaged.", found=why, do="copy it again") from None
     if not isinstance(content, Mapping) or not all(isinstance(value, Tensor) for value in content.values()):
         raise BundleError(f"{path} is not a checkpoint of a model.", wanted="a name and a tensor for each weight")
     return dict(content)

@@ -42,20 +42,22 @@ def embedding(directory: Path) -> dict[str, Any]:
     return {key: value for key, value in said.items() if value is not None}
 
 
-def write_embedding(directory: Path, *, pooling: str, normalize: bool, limit: int, width: int) -> None:
-    """The files by which sentence-transformers makes the same vectors."""
-    kinds = [("Transformer", ""), ("Pooling", "1_Pooling")] + [("Normalize", "2_Normalize")] * normalize
+def write_embedding(directory: Path, how: Mapping[str, Any], *, width: int) -> None:
+    """The files by which sentence-transformers makes the same vectors; `how`: pooling, normalize, limit, prefix."""
+    kinds = [("Transformer", ""), ("Pooling", "1_Pooling")] + [("Normalize", "2_Normalize")] * how["normalize"]
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"{PACKAGE}.{kind}"}
         for number, (kind, path) in enumerate(kinds)
     ]
-    chosen = {theirs: ours == pooling for ours, theirs in POOLINGS.items()}
+    chosen = {theirs: ours == how["pooling"] for ours, theirs in POOLINGS.items()}
     _write(directory / MODULES, modules)
     _write(directory / "1_Pooling" / "config.json", {"word_embedding_dimension": width, **chosen})
-    _write(directory / LIMIT, {"max_seq_length": limit, "do_lower_case": False})
+    _write(directory / LIMIT, {"max_seq_length": how["limit"], "do_lower_case": False})
+    if how["prefix"]:
+        _write(directory / PROMPTS, {"prompts": {"text": how["prefix"]}, "default_prompt_name": "text"})
 
 
-def _modules(directory: Path) -> list[dict[str, str]]:
+def _modules(directory: Path) -> list[dict[str, Any]]:
     path = directory / MODULES
     modules = read_json(path) or []
     fields = ("type", "path")
@@ -66,9 +68,9 @@ def _modules(directory: Path) -> list[dict[str, str]]:
     return modules
 
 
-def _kind(module: Mapping[str, str]) -> str:
+def _kind(module: Mapping[str, Any]) -> str:
     """Versions differ in where a module lives, not in what it is called."""
-    return module["type"].rpartition(".")[2]
+    return str(module["type"]).rpartition(".")[2]
 
 
 def _pooling(path: Path, *, prompted: bool) -> str:

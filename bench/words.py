@@ -1,0 +1,187 @@
+"""How fast our word2vec reads, and how well its vectors agree with people, beside gensim's on the same text.
+
+Both see the same known words in the same stretches of text, with the same width, window, negatives and subsampling, for
+as many epochs. They take turns, an epoch each, another one going first from epoch to epoch, so that both have the
+machine as it is. What is left to each is how it learns: ours AdamW on large batches with a linear schedule and averaged
+weights (regard's defaults), gensim's plain SGD from 0.025 down to 0.0001.
+
+    .venv-bench/bin/python bench/words.py [--corpus FILE] [--similarity DIR] [--epochs N] [--seeds N] [--json FILE]
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import gensim
+import torch
+from gensim.models import Word2Vec as Gensim
+
+from regard.bundle import build_model
+from regard.evaluation.words import Compares, word_similarity
+from regard.memory import keep_freed_memory
+from regard.seeds import derive
+from regard.tasks.word_vectors import WordVectors
+from regard.tasks.words import WordsTask
+from regard.text.words import words_of
+from regard.training.loop import learner, steps
+from regard.training.settings import RunConfig, resolve
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+OURS, PEER = "regard", "gensim"
+ALPHAS = 0.025, 0.0001
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An epoch of one contestant."""
+
+    name: str
+    seconds: float
+    cpu_seconds: float
+
+
+class Player:
+    """One that is asked for an epoch at a time, and for its vectors at the end."""
+
+    def __init__(self, name: str, epochs: Iterator[None], vectors: Callable[[], Compares]) -> None:
+        self.name, self.epochs, self.vectors = name, epochs, vectors
+
+    def turn(self) -> Turn:
+        began, cpu_began = time.perf_counter(), time.process_time()
+        next(self.epochs)
+        return Turn(self.name, time.perf_counter() - began, time.process_time() - cpu_began)
+
+
+def configure(corpus: Path, epochs: int, seed: int) -> tuple[RunConfig, WordsTask]:
+    """The run of ours, as many updates as the epochs have, and its data."""
+    tree: dict[str, Any] = {"task": "words", "seed": seed, "data": {"train": [str(corpus)]}}
+    settings: Any = resolve(tree).settings
+    task = WordsTask(settings, model=resolve(tree).model, seed=seed)
+    updates = next(step for step in count() if task.epoch(step) == epochs)
+    return resolve({**tree, "training": {"updates": updates}}), task
+
+
+def ours(config: RunConfig, task: WordsTask) -> Player:
+    torch.manual_seed(derive(config.seed, "init"))
+    learns = learner(build_model(config.tree(), task.tokenizers.model_sizes()), config.training)
+    made = steps(learns, task, config.training, seed=config.seed)
+
+    def epochs() -> Iterator[None]:
+        for number in count():
+            while learns.updates < config.training.updates and task.epoch(learns.updates) == number:
+                next(made)
+            yield
+
+    def vectors() -> WordVectors:
+        with learns.average.applied():
+            return WordVectors(learns.model, task.tokenizers)
+
+    return Player(OURS, epochs(), vectors)
+
+
+class Keyed:
+    """gensim's vectors behind the two verbs that the comparison asks for."""
+
+    def __init__(self, vectors: Any) -> None:
+        self.vectors = vectors
+
+    def __contains__(self, word: object) -> bool:
+        return str(word).lower() in self.vectors
+
+    def similarity(self, a: str, b: str) -> float:
+        return float(self.vectors.similarity(a.lower(), b.lower()))
+
+
+def theirs(config: RunConfig, task: WordsTask, epochs: int, threads: int) -> Player:
+    settings: Any = config.settings
+    names = words_of(task.tokenizers.tokenizer)
+    text = task.texts["train"]
+    sentences = [[names[id] for id in text.column[row].tolist()] for row in range(len(text))]
+    model = Gensim(
+        vector_size=config.model.width,  # type: ignore[attr-defined]
+        window=settings.words.window,
+        negative=settings.words.negatives,
+        sample=settings.words.subsample,
+        min_count=1,
+        sg=1,
+        workers=threads,
+        seed=config.seed,
+    )
+    model.build_vocab(sentences)
+    first, last = ALPHAS
+    alphas = [first + (last - first) * done / epochs for done in range(epochs + 1)]
+
+    def turns() -> Iterator[None]:
+        for done in range(epochs):
+            between = {"start_alpha": alphas[done], "end_alpha": alphas[done + 1]}
+            model.train(sentences, total_examples=len(sentences), epochs=1, **between)
+            yield
+
+    return Player(PEER, turns(), lambda: Keyed(model.wv))
+
+
+def race(players: Sequence[Player], epochs: int) -> list[Turn]:
+    """One works at a time."""
+    turns = []
+    for number in range(epochs):
+        first = number % len(players)
+        turns += [player.turn() for player in (*players[first:], *players[:first])]
+    return turns
+
+
+def score(player: Player, files: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """What its vectors make of each file."""
+    vectors = player.vectors()
+    return {file.name.removesuffix(".txt.gz"): word_similarity(vectors, str(file)) for file in files}
+
+
+def table(turns: Sequence[Turn], words: int, scores: Sequence[dict[str, dict[str, Any]]]) -> None:
+    """Speeds in words of running text, and the rank correlations, the mean of all seeds."""
+    files = list(scores[0][OURS])
+    print(f"\n{'':<8}{'words/s':>10}{'words/CPU s':>13}" + "".join(f"{file:>16}" for file in files))
+    for name in (OURS, PEER):
+        mine = [turn for turn in turns if turn.name == name]
+        speeds = [words * len(mine) / sum(getattr(turn, kind) for turn in mine) for kind in ("seconds", "cpu_seconds")]
+        found = [fmean(score[name][file]["spearman"] for score in scores) for file in files]
+        print(f"{name:<8}{speeds[0]:>10,.0f}{speeds[1]:>13,.0f}" + "".join(f"{value:>16.3f}" for value in found))
+    known = [f"{scores[0][OURS][file]['known']}/{scores[0][OURS][file]['pairs']}" for file in files]
+    print(f"{'pairs whose words are known':<31}" + "".join(f"{of:>16}" for of in known))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--corpus", type=Path, default=SHARED / "wikipedia" / "enwik8-first-20MB.xml.gz")
+    parser.add_argument("--similarity", type=Path, default=SHARED / "word-similarity", help="files: word word score")
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=1, help="how many runs of both")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--json", type=Path, help="also write all figures here")
+    options = parser.parse_args()
+    keep_freed_memory()
+    torch.set_num_threads(options.threads)
+    load, files = os.getloadavg()[0], sorted(options.similarity.glob("*.txt.gz"))
+    print(f"regard, torch {torch.__version__}; gensim {gensim.__version__}; {options.threads} threads; ", end="")
+    print(f"load before the start {load:.1f} on {os.cpu_count()} cores", flush=True)
+    turns, scores, words = [], [], 0
+    for seed in range(1, options.seeds + 1):
+        config, task = configure(options.corpus, options.epochs, seed)
+        words = len(task.texts["train"].column.ids)
+        print(f"seed {seed}: {task.describe()}, {config.training.updates:,} updates", flush=True)
+        players = ours(config, task), theirs(config, task, options.epochs, options.threads)
+        turns += race(players, options.epochs)
+        scores.append({player.name: score(player, files) for player in players})
+    table(turns, words, scores)
+    if options.json:
+        figures = {"load": load, "words": words, "scores": scores, "turns": [vars(turn) for turn in turns]}
+        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Models of ours as others read them: transformers, and sentence-transformers where a text becomes a vector."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from regard.errors import BundleError, ConfigError
+from regard.files import write_atomically, write_text
+from regard.models.bert import BertClassifier, BertEncoder, BertForPretraining
+from regard.models.pretrained import bert as names
+from regard.models.pretrained.networks import CLASSIFIER, FOLLOWS, OPTIONAL, without
+from regard.models.pretrained.sentences import write_embedding
+from regard.text.bert_files import write_tokenizer
+from regard.weights import weights_of
+
+
+def export_hf(loaded: Any, directory: Path) -> str:
+    """Writes what `regard.load` gave as a directory of transformers; tells which of its classes it is made for."""
+    model: nn.Module = loaded.model
+    if type(model) not in ARCHITECTURES:
+        told = ", ".join(kind.__name__ for kind in ARCHITECTURES)
+        raise ConfigError("This model has no form in transformers.", found=type(model).__name__, wanted=told)
+    _check_head(model)
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise BundleError(f"{directory} is not empty.", do="give a new directory")
+    architecture = ARCHITECTURES[type(model)](loaded)
+    tokenizer = loaded.tokenizers.tokenizer
+    inner: Any = model.bert
+    config = names.config_json(inner.config.model_dump(), inner.words.num_embeddings)
+    config |= {"architectures": [architecture], "pad_token_id": tokenizer.pad, **_classes(loaded)}
+    write_tokenizer(directory, tokenizer, limit=inner.config.limit)
+    if not isinstance(model, BertClassifier):
+        write_embedding(directory, loaded.embedding.model_dump(), width=inner.config.width)
+    tensors = _theirs(model, getattr(loaded, "parts", tuple(OPTIONAL)))
+    flat = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_atomically(directory / "model.safetensors", save(flat, {"format": "pt"}))
+    write_text(directory / "config.json", json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+    return architecture
+
+
+FORMATS: dict[str, Callable[[Any, Path], str]] = {"hf": export_hf}
+
+
+def _pretraining(loaded: Any) -> str:
+    return "BertForPreTraining" if FOLLOWS in loaded.parts else "BertForMaskedLM"
+
+
+ARCHITECTURES: dict[type[nn.Module], Callable[[Any], str]] = {
+    BertEncoder: lambda loaded: "BertModel",
+    BertForPretraining: _pretraining,
+    BertClassifier: lambda loaded: CLASSIFIER,
+}
+"""Our model, and the class of transformers that it becomes."""
+
+
+def _check_head(model: Any) -> None:
+    """Our head for hidden words always uses gelu, theirs what the encoder uses."""
+    if isinstance(model, BertForPretraining) and model.config.activation != "gelu":
+        raise ConfigError(
+            "In transformers, this model would give other words.",
+            found=f"model.activation={model.config.activation}",
+            wanted="gelu",
+        )
+
+
+def _theirs(model: nn.Module, parts: tuple[str, ...]) -> dict[str, Tensor]:
+    """The tensors under their names, without the parts that were never learned; those of an encoder alone stand in
+    nothing."""
+    tensors = names.theirs(weights_of(model))
+    kept = [name for name in tensors if not name.removeprefix("bert.").startswith(without(parts))]
+    alone = "bert." if isinstance(model, BertEncoder) else ""
+    return {name.removeprefix(alone): tensors[name] for name in kept}
+
+
+def _classes(loaded: Any) -> Mapping[str, Any]:
+    labels = getattr(loaded, "labels", ())
+    if not labels:
+        return {}
+    numbered = {str(number): label for number, label in enumerate(labels)}
+    return {"id2label": numbered, "label2id": {label: int(number) for number, label in numbered.items()}}

@@ -1,0 +1,61 @@
+"""A model by its id: from the hub's cache, or a clear word where there is neither cache nor network."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from regard.models.pretrained import hub
+from tests.models.pretrained.checkpoints import theirs, write
+
+SHA = "0123456789abcdef0123456789abcdef01234567"
+
+
+def loaded(cache: Path, *names: str) -> str:
+    """What regard.load gives or says in a process without a network: huggingface_hub reads its settings once, at
+    import."""
+    script = """
+import sys, regard
+for name in sys.argv[1:]:
+    try:
+        print(regard.load(name).name)
+    except regard.RegardError as error:
+        print(error)
+"""
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(cache), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *names],
+        env={**os.environ, **offline}, capture_output=True, text=True, check=True, cwd=cache,
+    )  # fmt: skip
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "is_id"),
+    [
+        ("google-bert/bert-base-uncased", True),
+        ("runs/en-zh", True),
+        ("bert-base-uncased", False),
+        ("./runs/en-zh", False),
+        ("/tmp/x", False),
+        ("a/b/c", False),
+        ("../x", False),
+        ("~/x", False),
+    ],
+)
+def test_an_id_has_an_owner_and_a_name(name: str, is_id: bool) -> None:
+    assert hub.is_id(name) == is_id
+
+
+def test_the_cache_serves_without_a_network_and_what_it_lacks_is_told(tmp_path: Path) -> None:
+    home = tmp_path / "models--somebody--small-bert"
+    write(home / "snapshots" / SHA, theirs("BertModel"))
+    (home / "refs").mkdir()
+    (home / "refs" / "main").write_text(SHA)
+    said = loaded(tmp_path, "somebody/small-bert", "google-bert/bert-base-uncased", "bert-base-uncased")
+    assert said.startswith("somebody/small-bert\n")
+    assert "There is no model directory google-bert/bert-base-uncased, and the hub cannot be reached" in said
+    assert "give its directory" in said
+    assert "There is no model directory bert-base-uncased." in said

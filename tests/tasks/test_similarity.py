@@ -1,0 +1,104 @@
+"""Sentence vectors are learned from scores, or from pairs that belong together."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import regard
+from regard.errors import DataError, LimitError
+from regard.training.start import prepare
+from tests.runs import Silent, run_tree
+from tests.tasks.test_classification import MODELS, SORTS
+
+
+def written(path: Path, count: int, seed: int, *, scored: bool = True) -> str:
+    """Pairs of sentences about things: alike where the things are of one sort."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        first, second = draw.choice([*SORTS]), draw.choice([*SORTS])
+        second = second if scored else first
+        texts = [f"the {draw.choice(['old', 'new'])} {draw.choice(SORTS[sort])}" for sort in (first, second)]
+        noise = draw.choice([0.0, 0.25])
+        rows.append("\t".join([*texts, str(4.5 + noise if first == second else 0.5 + noise)][: 3 if scored else 2]))
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def tree_of(directory: Path, *, scored: bool = True, **training: Any) -> dict[str, Any]:
+    return {
+        "task": "similarity",
+        "model": MODELS["bert"],
+        "tokenizer": {"size": 200},
+        "batch": {"tokens": 128},
+        "data": {
+            "train": [written(directory / "train.tsv", 200, 1, scored=scored)],
+            "val": [written(directory / "val.tsv", 60, 2)],
+        },
+        "training": {
+            "updates": 60,
+            "warmup": 5,
+            "learning_rate": 1e-2,
+            "validate_every": 60,
+            "average": 0.0,
+            **training,
+        },
+    }
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_vectors_of_one_sort_come_near_each_other(tmp_path: Path, scored: bool) -> None:
+    run_tree(tree_of(tmp_path, scored=scored), tmp_path / "out")
+    scores = json.loads((tmp_path / "out" / "card.json").read_text())["scores"]["val"]
+    assert scores["spearman"] > 0.75
+    model = regard.load(tmp_path / "out")
+    cat, dog, saw = model.embed(["the old cat", "the new dog", "the old saw"])
+    assert np.linalg.norm(cat) == pytest.approx(1.0, abs=1e-5)
+    assert cat @ dog > cat @ saw + 0.3
+
+
+def test_the_losses_are_their_formulas(tmp_path: Path) -> None:
+    for scored in (True, False):
+        run = prepare(tree_of(tmp_path, scored=scored), tmp_path / "out", Silent())
+        batch = run.task.batch(0)
+        loss = float(run.task.losses(run.model.eval(), batch)["pairs"])
+        sides = []
+        for tokens, lengths in ((batch.first, batch.first_lengths), (batch.second, batch.second_lengths)):
+            states = run.model(tokens, lengths).detach().double().numpy()
+            means = np.stack([row[:length].mean(0) for row, length in zip(states, lengths.tolist(), strict=True)])
+            sides.append(means / np.linalg.norm(means, axis=1, keepdims=True))
+        cosines = sides[0] @ sides[1].T
+        if scored:
+            wanted = ((cosines.diagonal() - batch.scores.numpy()) ** 2).sum()
+        else:
+            wanted = (np.log(np.exp(20 * cosines).sum(1)) - 20 * cosines.diagonal()).sum()
+        assert loss == pytest.approx(wanted, rel=1e-4)
+
+
+def test_a_pretrained_bert_is_begun_with(tmp_path: Path) -> None:
+    run_tree(tree_of(tmp_path, updates=8), tmp_path / "first")
+    tree = {key: value for key, value in tree_of(tmp_path).items() if key not in ("model", "tokenizer")}
+    run = prepare({**tree, "init": str(tmp_path / "first")}, tmp_path / "second", Silent())
+    trained = dict(regard.load(tmp_path / "first").model.named_parameters())
+    assert all(torch.equal(value, trained[name]) for name, value in run.model.named_parameters())
+
+
+def test_bad_pairs_are_named(tmp_path: Path) -> None:
+    tree = tree_of(tmp_path)
+    (tmp_path / "a.tsv").write_text("a\tb\t1.0\na\tc\thigh\n")
+    tree["data"]["train"] = [str(tmp_path / "a.tsv")]
+    with pytest.raises(DataError, match=r"(?s)score cannot be used.*'high' in .*a\.tsv, line 2.*0 to 5"):
+        prepare(tree, tmp_path / "out", Silent())
+    (tmp_path / "b.tsv").write_text("only one\n")
+    tree["data"]["train"] = [str(tmp_path / "b.tsv")]
+    with pytest.raises(DataError, match=r"(?s)b\.tsv.*1 column.*2 columns"):
+        prepare(tree, tmp_path / "out", Silent())
+    (tmp_path / "c.tsv").write_text("cat " * 60 + "\tdog\t1\n")
+    tree["data"]["train"] = [str(tmp_path / "c.tsv")]
+    with pytest.raises(LimitError, match=r"(?s)62 tokens in .*c\.tsv, line 1.*at most 32"):
+        prepare(tree, tmp_path / "out", Silent())
