@@ -143,7 +143,7 @@ def test_a_run_learns_what_is_near_what(tmp_path: Path) -> None:
     outcome = run_tree(tree, tmp_path / "out")
     scores = outcome.card["scores"]["val"]
     assert scores["loss"] < scores["unigram_entropy"] - 0.1
-    assert scores["accuracy"] > 0.7
+    assert scores["accuracy"] > 0.6
     model = regard.load(tmp_path / "out")
     for topic in TOPICS:
         for word in topic:

@@ -14,7 +14,9 @@ from regard.cli.classify import classify
 from regard.cli.compare import compare
 from regard.cli.demo import demo
 from regard.cli.doctor import doctor
+from regard.cli.embed import embed
 from regard.cli.evaluate import evaluate
+from regard.cli.export import export
 from regard.cli.fill import fill
 from regard.cli.info import info
 from regard.cli.look import look
