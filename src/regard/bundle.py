@@ -24,20 +24,20 @@ CONFIG, WEIGHTS, CARD, README = "config.json", "model.safetensors", "card.json",
 def load(model: str | Path) -> Any:
     """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`. Also a BERT as transformers or
     sentence-transformers write it, in a directory or by its id on the hub: `load("google-bert/bert-base-uncased")`."""
-    if isinstance(model, str) and not Path(model).exists() and hub.is_id(model):
-        return _load_foreign(hub.fetched(model), name=model)
-    directory = Path(model)
+    on_hub = not Path(model).exists() and hub.is_id(str(model))
+    directory = hub.fetched(str(model)) if on_hub else Path(model)
+    name = str(model) if on_hub else directory.resolve().name
     if directory.is_dir() and foreign.is_foreign(directory):
-        return _load_foreign(directory, name=directory.resolve().name)
+        return _load_foreign(directory, name)
     config = read_config(directory)
     entry = catalogue.task_entry(config["task"])
     tokenizers = catalogue.find(entry.tokenizers).load(directory, config)
     network = build_model(config, tokenizers.model_sizes())
     read_weights(directory, network)
-    return catalogue.find(entry.verbs).assemble(network, tokenizers, config, directory.resolve().name)
+    return catalogue.find(entry.verbs).assemble(network, tokenizers, config, name)
 
 
-def _load_foreign(directory: Path, *, name: str) -> Any:
+def _load_foreign(directory: Path, name: str) -> Any:
     """The same for a model of others."""
     found = foreign.read(directory)
     entry = catalogue.task_entry(found.config["task"])
@@ -67,10 +67,11 @@ def read_config(directory: Path) -> Tree:
         )
     config = read_json(directory / CONFIG)
     if "format" not in config:
+        others = " or ".join(foreign.READERS)
         raise BundleError(
-            f"{directory} is neither a model of regard nor one of others that is known here.",
-            found=f"a {CONFIG} without format and without model_type",
-            wanted=f"a directory that regard train made, or one with model_type {' or '.join(foreign.READERS)}",
+            f"{directory} holds no model that regard has made.",
+            found=f"model_type {config['model_type']!r}" if "model_type" in config else f"no format in {CONFIG}",
+            wanted=f"what regard train has made; to load, embed or export, also one with model_type {others}",
         )
     if config.get("format") != FORMAT:
         raise BundleError(

@@ -34,22 +34,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (
-    demo,
-    doctor,
-    train,
-    translate,
-    fill,
-    classify,
-    search,
-    evaluate,
-    align,
-    compare,
-    look,
-    word,
-    info,
-    runs,
-):
+COMMANDS = (
+    *(demo, doctor, train, evaluate, compare, runs, info, export),
+    *(translate, fill, classify, embed, search),
+    *(look, word, align),
+)
+for command in COMMANDS:
     app.command()(command)
 
 
