@@ -2,7 +2,8 @@
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,18 @@ from regard.errors import BundleError, LimitError
 from regard.files import write_text
 from regard.models.pretrained import directory as foreign
 from regard.models.pretrained import hub
-from regard.weights import put_weights, read_tensors, write_tensors
+from regard.weights import put_weights, read_tensors, weights_of, write_tensors
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD, README = "config.json", "model.safetensors", "card.json", "README.md"
+ROWS = ("bert.words.weight", "output.bias")
+"""Weights that have a row for each token."""
 
 
 def load(model: str | Path) -> Any:
     """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`. Also a BERT as transformers or
     sentence-transformers write it, in a directory or by its id on the hub: `load("google-bert/bert-base-uncased")`."""
-    on_hub = not Path(model).exists() and hub.is_id(str(model))
-    directory = hub.fetched(str(model)) if on_hub else Path(model)
-    name = str(model) if on_hub else directory.resolve().name
+    directory, name = _found(model)
     if directory.is_dir() and foreign.is_foreign(directory):
         return _load_foreign(directory, name)
     config = read_config(directory)
@@ -84,11 +85,46 @@ def read_config(directory: Path) -> Tree:
     return config
 
 
-def inherited(directory: Path) -> Tree:
-    """What a run that begins with this model takes over: task, sizes, tokenizer, languages."""
+@dataclass(frozen=True)
+class Trained:
+    """A model that a run can begin with. `settings`: what the run takes over, that is task, sizes, tokenizer and
+    languages; `tokenizers`: makes those of a task, given their class and the settings of the run."""
+
+    place: str
+    settings: Tree
+    tokenizers: Callable[[Any, Tree], Any]
+    tensors: Callable[[], Mapping[str, Tensor]]
+
+
+def trained(model: str) -> Trained:
+    """The model of a directory or of the hub, ours or another's."""
+    directory, _ = _found(model)
+    if directory.is_dir() and foreign.is_foreign(directory):
+        return _trained_elsewhere(foreign.read(directory), model)
     config = read_config(directory)
     spoken = {key: config["data"][key] for key in ("langs", "language") if any(config["data"].get(key, ()))}
-    return {key: config[key] for key in ("task", "model", "tokenizer")} | ({"data": spoken} if spoken else {})
+    settings = {key: config[key] for key in ("task", "model", "tokenizer")} | ({"data": spoken} if spoken else {})
+    return Trained(
+        model,
+        settings,
+        tokenizers=lambda kind, run: kind.load(directory, run),
+        tensors=lambda: read_tensors(directory / WEIGHTS)[0],
+    )
+
+
+def _trained_elsewhere(found: foreign.Foreign, place: str) -> Trained:
+    """It may have more rows than its tokenizer has tokens; those are left."""
+    held = weights_of(found.network.model)
+    tensors = {name: tensor[: len(found.tokenizer)] if name in ROWS else tensor for name, tensor in held.items()}
+    settings = {key: found.config[key] for key in ("task", "model")}
+    return Trained(place, settings, tokenizers=lambda kind, run: kind(found.tokenizer), tensors=lambda: tensors)
+
+
+def _found(model: str | Path) -> tuple[Path, str]:
+    """Where a model is, and its name; one of the hub is fetched."""
+    if not Path(model).exists() and hub.is_id(str(model)):
+        return hub.fetched(str(model)), str(model)
+    return Path(model), Path(model).resolve().name
 
 
 def _check(config: Tree, path: Path) -> None:

@@ -15,6 +15,7 @@ from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.evaluation.classification import Classes
 from regard.tasks.classification import Examples
 from regard.training.start import prepare
+from tests.models.pretrained import checkpoints
 from tests.runs import Silent, run_tree
 
 SORTS = {
@@ -226,3 +227,19 @@ def test_f1_and_confusion_by_hand() -> None:
     assert picture.weights["confusion"][0].sum(1).tolist() == pytest.approx([1.0, 1.0, 1.0])
     unsaid = Classes.of(("a", "b", "c"), truth=[0, 0, 1], said=[0, 1, 1])
     assert unsaid.macro_f1 == pytest.approx((2 / 3 + 2 / 3) / 2)
+
+
+@pytest.mark.parametrize("architecture", ["BertModel", "BertForPreTraining", "BertForSequenceClassification"])
+def test_a_bert_of_others_is_begun_with(tmp_path: Path, architecture: str) -> None:
+    place = checkpoints.write(tmp_path / "theirs", checkpoints.theirs(architecture))
+    tree = {key: value for key, value in tree_of(tmp_path).items() if key not in ("model", "tokenizer")}
+    tree |= {"task": "classification", "init": str(place)}
+    tree["data"] |= {"too_long": "cut"}
+    run = prepare(tree, tmp_path / "out", Silent())
+    mine, theirs = dict(run.model.named_parameters()), regard.load(place).model
+    theirs = getattr(theirs, "bert", theirs)
+    assert torch.equal(mine["bert.pooler.weight"], theirs.pooler.weight)
+    assert torch.equal(mine["bert.words.weight"], theirs.words.weight[: len(run.task.tokenizers.tokenizer)])
+    assert run.task.tokenizers.labels == ("animal", "fruit", "tool")
+    run_tree({**tree, "training": {"updates": 6, "warmup": 1}}, tmp_path / "out")
+    assert regard.load(tmp_path / "out").classify(["the cat"])[0].label in run.task.tokenizers.labels

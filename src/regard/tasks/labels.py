@@ -21,7 +21,7 @@ class LabelledTokenizer:
     """`labels` in their order: the number of a class is its place. `sides`: texts in an example, one or two."""
 
     tokenizer: Tokenizer
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = ()
     sides: int = 1
 
     def save(self, directory: Path) -> None:

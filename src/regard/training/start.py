@@ -21,7 +21,7 @@ from regard.training.fitting import available, fitting_tokens
 from regard.training.loop import Learner, Step, learner
 from regard.training.settings import RunConfig, resolve
 from regard.training.trial import seconds_an_update
-from regard.weights import begin_with, read_tensors
+from regard.weights import begin_with
 
 T = TypeVar("T")
 
@@ -78,7 +78,8 @@ def prepare(
     minutes: float | None = None,
 ) -> Run:
     """Reads the data, trains the tokenizer (a resumed run has one), builds the model. Writes nothing."""
-    tree = asked = _from_another(tree)
+    begun = bundle.trained(str(tree["init"])) if tree.get("init") else None
+    tree = asked = _from_another(tree, begun) if begun else tree
     config = resolve(tree)
     world = join(_device(config.training.device))
     again = restarted()
@@ -102,14 +103,16 @@ def prepare(
         distributed=config.distributed.model_copy(update={"processes": world.size}),
     )
     entry = catalogue.task_entry(config.task)
-    trained = str(out) if saved is not None else config.init  # where there are tokenizers already
-    tokenizers = catalogue.find(entry.tokenizers).load(Path(trained), config.tree()) if trained else None
+    kind = catalogue.find(entry.tokenizers)
+    tokenizers = kind.load(out, config.tree()) if saved is not None else None
+    if begun and saved is None:
+        tokenizers = begun.tokenizers(kind, config.tree())
     build = partial(catalogue.find(entry.task), config.settings, model=config.model, seed=config.seed)
     task = world.in_turn(lambda: build(tokenizers=tokenizers, watch=watcher.counted))
     torch.manual_seed(derive(config.seed, "init"))
     model = bundle.build_model(config.tree(), task.tokenizers.model_sizes())
-    if config.init and saved is None:
-        _begin(model, Path(config.init), watcher)
+    if begun and saved is None:
+        _begin(model, begun, watcher)
     model = model.to(world.device)
     run = Run(config, out, task, learner(model, config.training), world, watcher, asked, saved is not None)
     if minutes and run.resumed:
@@ -117,23 +120,20 @@ def prepare(
     return _within(run, minutes) if minutes and not run.resumed else run
 
 
-def _from_another(tree: Tree) -> Tree:
+def _from_another(tree: Tree, begun: bundle.Trained) -> Tree:
     """The settings of a run that begins with a trained model, which brings its sizes, its tokenizer, and its task if
     no other is asked for."""
-    if not tree.get("init"):
-        return tree
-    trained = bundle.inherited(Path(str(tree["init"])))
-    asked, is_now = tree.get("model", {}).get("name", trained["model"]["name"]), trained["model"]["name"]
+    is_now = begun.settings["model"]["name"]
+    asked = tree.get("model", {}).get("name", is_now)
     if asked != is_now:
-        raise ConfigError(f"{tree['init']} is a {is_now}, not a {asked}.", do="leave --model out, or --init")
-    return merge(trained, tree)
+        raise ConfigError(f"{begun.place} is a {is_now}, not a {asked}.", do="leave --model out, or --init")
+    return merge(begun.settings, tree)
 
 
-def _begin(model: nn.Module, trained: Path, watcher: Watcher) -> None:
+def _begin(model: nn.Module, begun: bundle.Trained, watcher: Watcher) -> None:
     """Puts the weights of a trained model into a new one; what only the new one has is told."""
-    tensors, _ = read_tensors(trained / bundle.WEIGHTS)
-    if new := begin_with(model, tensors, where=str(trained)):
-        watcher.said(f"begins with {trained}; new: {', '.join(new)}")
+    if new := begin_with(model, begun.tensors(), where=begun.place):
+        watcher.said(f"begins with {begun.place}; new: {', '.join(new)}")
 
 
 def _fitted(tree: Tree, config: RunConfig, world: World, watcher: Watcher) -> Tree:

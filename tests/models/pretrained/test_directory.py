@@ -247,9 +247,7 @@ def test_files_that_are_missing_or_damaged_are_named(pretrained: tuple[Any, Path
 
 def test_a_directory_that_is_neither_ours_nor_known_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"layers": 3}')
-    with pytest.raises(
-        BundleError, match=r"no model that regard has made.\n  found: no format in .*\n.*model_type bert"
-    ):
+    with pytest.raises(BundleError, match=r"no model that regard has made.\n.*found: no format .*\n.*model_type bert"):
         regard.load(tmp_path)
     (tmp_path / "config.json").unlink()
     with pytest.raises(BundleError, match=r"config.json is missing"):
