@@ -113,7 +113,9 @@ def trained(model: str) -> Trained:
 
 
 def _trained_elsewhere(found: foreign.Foreign, place: str) -> Trained:
-    """It may have more rows than its tokenizer has tokens; those are left."""
+    """It may have more rows than its tokenizer has tokens; those are left. "[MASK]" in a text is text, as in all of our
+    own models."""
+    found.tokenizer.backend.encode_special_tokens = True
     held = weights_of(found.network.model)
     tensors = {name: tensor[: len(found.tokenizer)] if name in ROWS else tensor for name, tensor in held.items()}
     settings = {key: found.config[key] for key in ("task", "model")}

@@ -15,7 +15,7 @@ from regard.tasks.embedding import EmbeddingConfig
 from regard.tasks.encoder import Encoder
 from regard.tasks.texts import OneTokenizer
 from regard.text import TokenizerConfig, train_tokenizer
-from tests.models.pretrained.checkpoints import theirs, write
+from tests.models.pretrained.checkpoints import VOCABULARY, theirs, write, write_words
 from tests.text.corpus import TEXTS
 
 MIXED = ["The lion saw the zebra.", "", "那只斑马", "a " * 12, "   ", "The cat.", "", "\x00\x07"]
@@ -123,6 +123,14 @@ def test_only_tokens_are_filled_in_even_if_the_model_has_more_rows(encoder: Enco
     filled = Encoder(model, encoder.tokenizers, parts=(MASKED,)).fill("the [MASK] saw [MASK]", top=10**6)
     assert [len(words) for words in filled] == [len(encoder.tokenizer)] * 2
     assert all(word.text != "None" for words in filled for word in words)
+
+
+def test_a_vocabulary_that_repeats_a_line_keeps_its_last_words(tmp_path: Path) -> None:
+    directory = write(tmp_path / "bert", theirs("BertForMaskedLM"))
+    (directory / "tokenizer.json").unlink()
+    words = [*VOCABULARY[:-1], "the", VOCABULARY[-1]]
+    (filled,) = regard.load(write_words(directory, words)).fill("a [MASK]", top=10**6)
+    assert sorted(word.text for word in filled) == sorted(word.removeprefix("##") for word in set(words))
 
 
 def test_attention_of_a_model_of_others_has_its_tokens(tmp_path: Path) -> None:

@@ -116,11 +116,12 @@ class Encoder:
         tokens, lengths, _ = self._batch([*ids, *self.tokenizer.encode(parts[-1]), self.tokenizer.end])
         model: Any = self.model
         hidden = self.bert(tokens, lengths)
-        scores = model.output(model.guesses(hidden[0, places])).float().softmax(-1)[:, : len(self.tokenizer)]
-        found = scores.topk(min(top, scores.shape[-1]))
+        known = torch.tensor(sorted(self.tokenizer.backend.get_vocab().values()), device=tokens.device)
+        scores = model.output(model.guesses(hidden[0, places])).float().softmax(-1)[:, known]
+        found = scores.topk(min(top, len(known)))
         return [
             [Filling(self._surface(id), share) for id, share in zip(words.tolist(), shares.tolist(), strict=True)]
-            for words, shares in zip(found.indices, found.values, strict=True)
+            for words, shares in zip(known[found.indices], found.values, strict=True)
         ]
 
     @torch.inference_mode()
