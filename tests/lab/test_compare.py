@@ -13,7 +13,8 @@ from regard.cli.main import main
 from regard.data.corpora import Contrast, Corpus, Pair
 from regard.errors import LimitError, RegardError
 from regard.lab.compare import Budget, GoldFiles, Plan, contest, directory, material
-from regard.lab.compare.summary import Trial, summary
+from regard.lab.compare.conditions import Trial
+from regard.lab.compare.summary import summary
 from tests.runs import write_reversals
 
 SETTINGS = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from jaxtyping import Int
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.config import Tree
 from regard.data.batches import WHOLE, BatchConfig, Order, Share, pad
 from regard.data.labelled import ONE, TWO, Labelled, read_labelled
 from regard.errors import ConfigError, DataError, LimitError
@@ -97,6 +98,9 @@ class ClassificationTask:
 
     config_class = ClassificationConfig
     verb = "classify"
+    recipe: ClassVar[Tree] = {"epochs": 10.0}
+    continued: ClassVar[Tree] = {"epochs": 4.0, "learning_rate": 1e-4}
+    """What it trains well with: from nothing, and from a model that is trained already."""
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from jaxtyping import Int
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.config import Tree
 from regard.data import store
 from regard.data.batches import WHOLE, BatchConfig, Order, Share, pad
 from regard.data.documents import DocumentReader
@@ -106,6 +107,9 @@ class MaskedLMTask:
 
     config_class = MaskedLMConfig
     verb = "fill"
+    recipe: ClassVar[Tree] = {}
+    continued: ClassVar[Tree] = {"learning_rate": 5e-4}
+    """What it trains well with: from nothing, and from a model that is trained already."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ shall be nearest (in-batch negatives). Each process then has its own share of th
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 from pydantic import Field
 from torch import Tensor, nn
 
+from regard.config import Tree
 from regard.data.batches import WHOLE, BatchConfig, Order, Share, pad
 from regard.data.labelled import PAIRED, SCORED, Labelled, read_labelled
 from regard.data.tables import Table
@@ -91,6 +92,9 @@ class SimilarityTask:
 
     config_class = SimilarityTaskConfig
     verb = "embed"
+    recipe: ClassVar[Tree] = {"epochs": 10.0}
+    continued: ClassVar[Tree] = {"epochs": 4.0, "learning_rate": 1e-4}
+    """What it trains well with: from nothing, and from a model that is trained already."""
 
     def __init__(
         self,

@@ -1,12 +1,13 @@
 """Translation: pairs of sentences → batches → losses."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from pydantic import Field
 from torch import Tensor, nn
 
 from regard.attention import padding_mask
+from regard.config import Tree
 from regard.data.batches import WHOLE, BatchConfig, Order, PairBatch, Share
 from regard.data.readers import ParallelText, read_pairs
 from regard.errors import DataError
@@ -51,6 +52,9 @@ class TranslationTask:
 
     config_class = TranslationConfig
     verb = "translate"
+    recipe: ClassVar[Tree] = {}
+    continued: ClassVar[Tree] = {"learning_rate": 5e-4}
+    """What it trains well with: from nothing, and from a model that is trained already."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Vectors of words from running text: skip-gram with negative sampling (Mikolov 2013)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from regard.config import Tree
 from regard.data import store
 from regard.data.batches import WHOLE, BatchConfig, Order, Share
 from regard.data.documents import DocumentReader
@@ -104,6 +105,9 @@ class WordsTask:
 
     config_class = WordsTaskConfig
     verb = "embed"
+    recipe: ClassVar[Tree] = {"epochs": 5.0}
+    continued: ClassVar[Tree] = {"epochs": 5.0}
+    """What it trains well with: from nothing, and from a model that is trained already."""
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ class TrainingConfig(Section):
     """How long, how fast, how often."""
 
     updates: int = Field(10_000, gt=0)
+    epochs: float = Field(0.0, ge=0, description="passes through the data instead of updates; saved as updates")
     learning_rate: float = Field(2e-3, gt=0)
     schedule: Literal["inverse-sqrt", "linear", "cosine", "constant"] = "linear"
     warmup: int = Field(400, gt=0, description="if not given: 400, or a fifth of the updates where that is less")
@@ -113,11 +114,13 @@ def resolve(tree: Tree) -> RunConfig:
     tree = dict(tree)
     task = str(tree.pop("task", next(iter(catalogue.TASKS))))
     seed, init = _seed(tree.pop("seed", 1)), str(tree.pop("init", ""))
-    config_class = catalogue.find(catalogue.task_entry(task).task).config_class
+    task_class = catalogue.find(catalogue.task_entry(task).task)
+    config_class = task_class.config_class
     model = _section(tree, "model")
     name = str(model.pop("name", catalogue.model_names(task)[0]))
     entry = catalogue.model_entry(name, task)
-    training, distributed = _section(tree, "training"), _section(tree, "distributed")
+    training = _with_recipe(_section(tree, "training"), task_class.continued if init else task_class.recipe)
+    distributed = _section(tree, "distributed")
     _refuse_unknown(tree, config_class)
     values = merge(catalogue.preset(entry, model.pop("preset", None)), model)
     return RunConfig(
@@ -130,6 +133,13 @@ def resolve(tree: Tree) -> RunConfig:
         seed=seed,
         init=init,
     )
+
+
+def _with_recipe(training: Tree, recipe: Tree) -> Tree:
+    """What the task trains well with, where nothing else is said."""
+    if training.get("epochs") and "updates" in training:
+        raise ConfigError("training.updates and training.epochs say the same thing.", do="give one of them")
+    return {key: value for key, value in recipe.items() if key != "epochs" or "updates" not in training} | training
 
 
 def _seed(value: Any) -> int:

@@ -1,5 +1,6 @@
 """The beginning of a run: settings, data, tokenizers, model. Nothing is written yet."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +20,7 @@ from regard.training.checkpoint import Progress
 from regard.training.distributed import World, join, restarted
 from regard.training.fitting import available, fitting_tokens
 from regard.training.loop import Learner, Step, learner
-from regard.training.settings import RunConfig, resolve
+from regard.training.settings import RunConfig, TrainingConfig, resolve
 from regard.training.trial import seconds_an_update
 from regard.weights import begin_with
 
@@ -109,6 +110,7 @@ def prepare(
         tokenizers = begun.tokenizers(kind, config.tree())
     build = partial(catalogue.find(entry.task), config.settings, model=config.model, seed=config.seed)
     task = world.in_turn(lambda: build(tokenizers=tokenizers, watch=watcher.counted))
+    config = replace(config, training=in_updates(config.training, task))
     torch.manual_seed(derive(config.seed, "init"))
     model = bundle.build_model(config.tree(), task.tokenizers.model_sizes())
     if begun and saved is None:
@@ -161,6 +163,26 @@ def facts(run: Run) -> dict[str, Any]:
 def parameters(model: nn.Module) -> int:
     """How many numbers are learned."""
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+def in_updates(training: TrainingConfig, task: Any) -> TrainingConfig:
+    """The settings with a number of updates where one of epochs was asked for. What was left open goes by it: an epoch
+    is validated at its end, if not more often."""
+    if not training.epochs:
+        return training
+    epoch = _updates_an_epoch(task)
+    updates = max(1, round(training.epochs * epoch))
+    often = min(500, epoch)
+    open_ = {"warmup": min(400, max(1, updates // 5)), "validate_every": often, "save_every": often}
+    given = {name: value for name, value in training.model_dump().items() if name in training.model_fields_set}
+    return TrainingConfig.parse({**open_, **given, "updates": updates, "epochs": 0.0}, where="training")
+
+
+def _updates_an_epoch(task: Any) -> int:
+    beyond = 1
+    while task.epoch(beyond) == 0:
+        beyond *= 2
+    return bisect_left(range(beyond + 1), 1, key=task.epoch)
 
 
 def _within(run: Run, minutes: float) -> Run:

@@ -11,11 +11,12 @@ from regard.config import Tree, merge
 from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.files import write_text
 from regard.lab.compare import directory, material
+from regard.lab.compare.conditions import Trial
 from regard.lab.compare.figures import FIGURES
 from regard.lab.compare.jobs import FAILED, Job, Watchers, run_all
 from regard.lab.compare.plan import TRIAL_SHARE, Budget, Entry, Plan
 from regard.lab.compare.sizes import WIDTHS, count, fit
-from regard.lab.compare.summary import DIVERGED, Trial, summary
+from regard.lab.compare.summary import DIVERGED, summary
 from regard.report import write
 from regard.training.launch import cores
 from regard.training.settings import RunConfig, resolve

@@ -2,46 +2,25 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from regard import bundle
-from regard.config import Tree
 from regard.errors import BundleError, LimitError
 from regard.evaluation.scores import pairwise
-from regard.insight import draw
 from regard.lab.compare import directory, material
+from regard.lab.compare.conditions import Trial, how, price, recipes
 from regard.lab.compare.figures import OUTPUTS
-from regard.lab.compare.plan import TRIAL_SHARE, Plan
-from regard.report import Cell, Code, Column, Paragraph, Picture, Pictures, Plot, Report, Section, Series, Table
+from regard.lab.compare.looks import alignments
+from regard.lab.compare.plan import Plan
+from regard.lab.compare.results import Results, interval, mean_of, spread
+from regard.report import Cell, Column, Paragraph, Plot, Report, Section, Series, Table
 
-Results = Mapping[str, Sequence[dict[str, Any]]]
-"""By name, the figures of each seed that came to an end."""
 SHORT, LONG = "11–20", "41+"
 ENOUGH = 10
 """Sentences that a length must have to be spoken of in a sentence."""
 DIVERGED = "lower the rates with training.learning_rate=5e-4, in another --out: this one keeps its settings"
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A recipe and what it scored on the validation set; one that has diverged has made no updates."""
-
-    recipe: Tree
-    score: float = 0.0
-    loss: float = 0.0
-    updates: int = 0
-    seconds: float = 0.0
-
-    @property
-    def failed(self) -> bool:
-        return self.updates == 0
-
-    def rank(self) -> tuple[bool, float, float]:
-        """High is good: by BLEU, and by loss where BLEU does not tell them apart yet."""
-        return not self.failed, self.score, -self.loss
 
 
 def summary(
@@ -56,11 +35,11 @@ def summary(
         _lengths(plan, finished),
         _significance(plan, finished, out),
         _challenges(finished),
-        _alignments(plan, finished, out),
+        alignments(plan, finished, out),
         _curves(finished),
-        _price(finished, jobs),
-        _recipes(trials),
-        _how(plan, command),
+        price(finished, jobs),
+        recipes(trials),
+        how(plan, command),
     ]
     lost = [
         f"{name} ({len(plan.seeds) - len(f)} of {len(plan.seeds)} runs)"
@@ -88,8 +67,8 @@ def _seeds(plan: Plan) -> str:
 
 def _verdict(results: Results) -> str:
     """The result in two sentences."""
-    ranked = sorted(results, key=lambda model: -_mean(results[model], "bleu"))
-    order = ", ".join(f"{model} {_mean(results[model], 'bleu'):.1f}" for model in ranked)
+    ranked = sorted(results, key=lambda model: -mean_of(results[model], "bleu"))
+    order = ", ".join(f"{model} {mean_of(results[model], 'bleu'):.1f}" for model in ranked)
     ratios = {model: ratio for model in results if (ratio := long_to_short(results[model])) is not None}
     held = ", ".join(f"{model} {ratio:.0%}" for model, ratio in ratios.items())
     kept = f" Of its BLEU on {SHORT} words each keeps on {LONG} words: {held}." if held else ""
@@ -121,12 +100,12 @@ def _scores(plan: Plan, results: Results) -> Section:
     rows = [
         [
             model,
-            _spread(figures, "bleu"),
-            _interval(figures[0], "bleu"),
-            _spread(figures, "chrf"),
-            _interval(figures[0], "chrf"),
-            _mean(figures, "exact"),
-            _mean(figures, "bleu_lowercase"),
+            spread([one["bleu"] for one in figures], 2, 1),
+            interval(figures[0], "bleu"),
+            spread([one["chrf"] for one in figures], 2, 1),
+            interval(figures[0], "chrf"),
+            mean_of(figures, "exact"),
+            mean_of(figures, "bleu_lowercase"),
             mean(one["val"]["bleu"] for one in figures) if all(one["val"] for one in figures) else None,
         ]
         for model, figures in results.items()
@@ -208,56 +187,6 @@ def _challenges(results: Results) -> Section | None:
     )
 
 
-def _alignments(plan: Plan, results: Results, out: Path) -> Section | None:
-    attending = {model: figures for model, figures in results.items() if "head" in figures[0]}
-    if not attending:
-        return None
-    blocks: list[Any] = []
-    if all("alignment" in figures[0] for figures in attending.values()):
-        rows = [
-            [
-                model,
-                *(mean(one["alignment"][key] for one in figures) for key in ("aer", "precision", "recall")),
-                _head(figures[0]["head"]),
-            ]
-            for model, figures in attending.items()
-        ]
-        columns = [
-            Column("model"),
-            Column("alignment error rate", ".3f", best="min"),
-            Column("precision", ".3f"),
-            Column("recall", ".3f"),
-            Column("read from (first seed)"),
-        ]
-        how = "its gold links" if "val" in plan.gold else "the agreement of its readings"
-        blocks.append(Table(columns, rows, notes=[f"The head is chosen on the validation set, by {how}."]))
-    drawn = [_picture(plan, model, figures[0], out) for model, figures in attending.items()]
-    if pictures := [picture for picture in drawn if picture is not None]:
-        blocks.append(Pictures(pictures))
-    return Section("Where they look", blocks) if blocks else None
-
-
-def _picture(plan: Plan, model: str, figures: dict[str, Any], out: Path) -> Picture | None:
-    """How one model aligns the sentence with its own translation; nothing if it does not come to an end with it."""
-    run = out / "runs" / model / f"seed-{figures['seed']}"
-    with directory.advised(run):
-        translator = bundle.load(run)
-    try:
-        trace = translator.attention(plan.sentence or _typical(plan))
-    except LimitError:
-        return None
-    head = figures["head"]
-    trace = (trace.shifted() if head["shift"] == "reads" else trace).by_words()
-    path = draw(trace, name=head["name"], head=head["head"], path=run / "alignment.svg")
-    text = trace.rows["prediction"].text
-    return Picture(path, f"alignment matrix of {model}: {text}", f"{model}: {_head(head)}")
-
-
-def _typical(plan: Plan) -> str:
-    """A sentence of the test set that is neither short nor long."""
-    return min(material.read_text(plan, "test").sources, key=lambda source: abs(len(source.split()) - 11))
-
-
 def _curves(results: Results) -> Section | None:
     grids = [[point["update"] for point in figures[0]["curve"]] for figures in results.values()]
     if any(len(grid) < 2 for grid in grids):
@@ -276,61 +205,6 @@ def _at(curve: list[dict[str, Any]], share: float) -> float | None:
     return known[-1] if known else None
 
 
-def _price(results: Results, jobs: int) -> Section:
-    columns = [
-        Column("model"),
-        Column("parameters", ",d"),
-        Column("updates", ",.0f"),
-        Column("training, minutes", ".1f"),
-        Column("trains, target tokens/s", ",.0f", best="max"),
-        Column("translates, sentences/s", ",.1f", best="max"),
-        Column("translates, tokens/s", ",.0f", best="max"),
-        Column("peak memory, MB", ",.0f", best="min"),
-    ]
-    rows = [
-        [
-            model,
-            figures[0]["parameters"],
-            _mean(figures, "updates"),
-            _mean(figures, "train_seconds") / 60,
-            _mean(figures, "train_tokens_per_second") if _known(figures, "train_tokens_per_second") else None,
-            _mean(figures, "sentences_per_second"),
-            _mean(figures, "tokens_per_second"),
-            max(one["peak_memory_bytes"] for one in figures) / 1e6 if _known(figures, "peak_memory_bytes") else None,
-        ]
-        for model, figures in results.items()
-    ]
-    first = next(iter(results.values()))[0]
-    at_once = f"{jobs} runs at a time" if jobs > 1 else "one run at a time"
-    notes = [f"{at_once}, {first['threads']} thread(s) each; translation with beam {first['beam']}, in batches."]
-    return Section("Size and speed", [Table(columns, rows, notes=notes)])
-
-
-def _recipes(trials: Mapping[str, list[Trial]]) -> Section | None:
-    if not any(len(tried) > 1 for tried in trials.values()):
-        return None
-    rows: list[list[str | float]] = []
-    for model, tried in trials.items():
-        best = max(tried, key=Trial.rank)
-        for trial in tried:
-            settings = ", ".join(f"{s}.{k}={v:g}" for s, pairs in trial.recipe.items() for k, v in pairs.items())
-            mark = "chosen" if trial is best else "diverged" if trial.failed else ""
-            rows.append([model, settings, trial.updates, trial.seconds / 60, trial.score, mark])
-    columns = [
-        Column("model"), Column("recipe"), Column("updates", ",d"), Column("minutes", ".1f"),
-        Column("BLEU on val", ".2f"), Column(""),
-    ]  # fmt: skip
-    text = f"Each model tried the same recipes, each with {TRIAL_SHARE:.0%} of the budget; the best on val was trained."
-    return Section("Recipes that were tried", [Paragraph(text), Table(columns, rows)])
-
-
-def _how(plan: Plan, command: str) -> Section:
-    files = plan.settings["data"]
-    lines = [f"{split}: {', '.join(files[split])}" for split in ("train", "val", "test")]
-    versions = ", ".join(f"{package} {version}" for package, version in bundle.versions().items())
-    return Section("How to repeat it", [Code(command), Code("\n".join([*lines, versions]))])
-
-
 def _outputs(run: Path) -> list[str]:
     with directory.advised(run):
         try:
@@ -338,26 +212,3 @@ def _outputs(run: Path) -> list[str]:
         except (OSError, ValueError) as error:
             raise BundleError(f"{run / OUTPUTS} is damaged.", found=str(error)) from None
     return outputs
-
-
-def _known(figures: Sequence[dict[str, Any]], key: str) -> bool:
-    return all(one[key] is not None for one in figures)
-
-
-def _head(head: dict[str, Any]) -> str:
-    return f"{head['name']}, head {head['head']}, at the step that {head['shift']} the word"
-
-
-def _mean(figures: Sequence[dict[str, Any]], key: str) -> float:
-    return float(mean(one[key] for one in figures))
-
-
-def _spread(figures: Sequence[dict[str, Any]], key: str) -> Cell:
-    values = [one[key] for one in figures]
-    spread = f" ({min(values):.1f}–{max(values):.1f})" if len(values) > 1 else ""
-    return Cell(mean(values), f"{mean(values):.2f}{spread}")
-
-
-def _interval(figures: dict[str, Any], metric: str) -> str:
-    interval = figures["intervals"][metric]
-    return f"{interval['low']:.1f}–{interval['high']:.1f}"
