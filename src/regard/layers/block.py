@@ -4,9 +4,11 @@ Each sits in a residual connection with layer normalisation, after the sum as in
 before the sub-layer as in GPT-2 ("pre": gradients reach every layer undamped, so it trains without a long warm-up).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -15,6 +17,8 @@ from regard.layers.dropout import Dropout
 from regard.layers.feedforward import FeedForward
 
 Placement = Literal["pre", "post"]
+Extend = Callable[[KeysValues], KeysValues]
+"""Puts new keys and values behind those of the past, and gives all of them."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Shape:
     attention_dropout: float = 0.0
     activation_dropout: float = 0.0
     epsilon: float = 1e-5
+    bias: bool = True
+    """Of all products and normalisations."""
 
 
 class Residual(nn.Module):
@@ -37,7 +43,7 @@ class Residual(nn.Module):
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(shape.width, eps=shape.epsilon)
+        self.norm = nn.LayerNorm(shape.width, eps=shape.epsilon, bias=shape.bias)
         self.dropout = Dropout(shape.dropout)
         self.pre = shape.norm == "pre"
 
@@ -66,7 +72,11 @@ class Block(nn.Module):
             self.cross_attention = _attention(shape, f"{name}.cross")
             self.cross_residual = Residual(shape)
         self.feed_forward = FeedForward(
-            width=shape.width, hidden=shape.hidden, activation=shape.activation, dropout=shape.activation_dropout
+            width=shape.width,
+            hidden=shape.hidden,
+            activation=shape.activation,
+            dropout=shape.activation_dropout,
+            bias=shape.bias,
         )
         self.feed_residual = Residual(shape)
 
@@ -85,8 +95,32 @@ class Block(nn.Module):
         if memory is not None:
             result = self.cross_attention.cross_attention(self.cross_residual.before(x), memory, mask=memory_mask)
             x = self.cross_residual.after(x, result)
-        return self.feed_residual.after(x, self.feed_forward(self.feed_residual.before(x))), present
+        return self._fed(x), present
+
+    def step(
+        self, x: Float[Tensor, "R T D"], *, extend: Extend, mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "R T D"]:
+        """The same without cross-attention, where the past is kept elsewhere: x looks at a memory that grows, and is
+        never copied to make it longer."""
+        normed = self.self_residual.before(x)
+        seen = extend(self.self_attention.remember(normed))
+        x = self.self_residual.after(x, self.self_attention.cross_attention(normed, seen, mask=mask))
+        return self._fed(x)
+
+    def _fed(self, x: Tensor) -> Tensor:
+        return self.feed_residual.after(x, self.feed_forward(self.feed_residual.before(x)))
 
 
 def _attention(shape: Shape, name: str) -> MultiHead:
-    return MultiHead(width=shape.width, heads=shape.heads, name=name, dropout=shape.attention_dropout)
+    attention = MultiHead(width=shape.width, heads=shape.heads, name=name, dropout=shape.attention_dropout)
+    if not shape.bias:
+        for linear in (attention.project, attention.output):
+            _forget_bias(linear)
+    return attention
+
+
+def _forget_bias(linear: nn.Linear) -> None:
+    """Its bias stays zero: it is no parameter, and is not saved."""
+    zeros = torch.zeros_like(linear.bias)
+    del linear.bias
+    linear.register_buffer("bias", zeros, persistent=False)

@@ -17,15 +17,18 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class FeedForward(nn.Module):
-    def __init__(self, *, width: int, hidden: int, activation: str = "relu", dropout: float = 0.0) -> None:
+    def __init__(
+        self, *, width: int, hidden: int, activation: str = "relu", dropout: float = 0.0, bias: bool = True
+    ) -> None:
         super().__init__()
-        self.expand = nn.Linear(width, hidden)
-        self.contract = nn.Linear(hidden, width)
+        self.expand = nn.Linear(width, hidden, bias=bias)
+        self.contract = nn.Linear(hidden, width, bias=bias)
         self.activation = ACTIVATIONS[activation]
         self.dropout = Dropout(dropout)
         for layer in (self.expand, self.contract):
             nn.init.xavier_uniform_(layer.weight)
-            nn.init.zeros_(layer.bias)
+            if bias:
+                nn.init.zeros_(layer.bias)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         rows = x.flatten(0, -2)  # the product of three-dimensional x would be a view: changed in place, it is copied

@@ -3,7 +3,8 @@
 from math import log
 
 import torch
-from jaxtyping import Float
+import torch.nn.functional as F
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 
@@ -40,6 +41,10 @@ class Learned(nn.Module):
 
     def forward(self, first: int, length: int) -> Float[Tensor, "length D"]:
         return self.weight[first : first + length]
+
+    def at(self, places: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch D"]:
+        """Where each row counts for itself."""
+        return F.embedding(places, self.weight)
 
 
 class Absent(nn.Module):

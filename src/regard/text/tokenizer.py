@@ -17,14 +17,16 @@ SPECIALS = (PAD, START, END, UNKNOWN)
 """Their ids are their places in this tuple, in every tokenizer that we train but WordPiece."""
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 """The same for WordPiece."""
+END_OF_TEXT = "<|endoftext|>"
+"""The one mark of GPT-2: it stands between two documents."""
 ROLES = {
-    "pad": (PAD, "[PAD]"),
-    "start": (START, "[CLS]"),
-    "end": (END, "[SEP]"),
-    "unknown": (UNKNOWN, "[UNK]"),
+    "pad": (PAD, "[PAD]", END_OF_TEXT),
+    "start": (START, "[CLS]", END_OF_TEXT),
+    "end": (END, "[SEP]", END_OF_TEXT),
+    "unknown": (UNKNOWN, "[UNK]", END_OF_TEXT),
     "mask": ("[MASK]", "<mask>"),
 }
-"""What a mark is for, and what it may be called: ours, BERT's."""
+"""What a mark is for, and what it may be called: ours, BERT's, GPT-2's."""
 SPACE = "▁"
 Place = tuple[int, int]
 
