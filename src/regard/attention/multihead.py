@@ -23,16 +23,17 @@ class MultiHead(Attends):
     The three projections lie in one matrix, in the order query, keys, values, so that self-attention is one product.
     """
 
-    def __init__(self, *, width: int, heads: int, name: str, dropout: float = 0.0) -> None:
+    def __init__(self, *, width: int, heads: int, name: str, dropout: float = 0.0, bias: bool = True) -> None:
         super().__init__(name)
         self.heads, self.dropout = heads, dropout
-        self.project = nn.Linear(width, 3 * width)
-        self.output = nn.Linear(width, width)
+        self.project = nn.Linear(width, 3 * width, bias=bias)
+        self.output = nn.Linear(width, width, bias=bias)
         for part in self.project.weight.chunk(3):
             nn.init.xavier_uniform_(part)
         nn.init.xavier_uniform_(self.output.weight)
-        nn.init.zeros_(self.project.bias)
-        nn.init.zeros_(self.output.bias)
+        if bias:
+            nn.init.zeros_(self.project.bias)
+            nn.init.zeros_(self.output.bias)
 
     def self_attention(
         self,
@@ -53,8 +54,7 @@ class MultiHead(Attends):
     def remember(self, memory: Float[Tensor, "B S D"]) -> KeysValues:
         """The keys and values of a memory, computed once per sentence."""
         width = memory.shape[-1]
-        projected = nn.functional.linear(memory, self.project.weight[width:], self.project.bias[width:])
-        keys, values = (self._split(part) for part in projected.chunk(2, dim=-1))
+        keys, values = (self._split(part) for part in self._projected(memory, slice(width, None)).chunk(2, dim=-1))
         return KeysValues(keys, values)
 
     def cross_attention(
@@ -65,7 +65,7 @@ class MultiHead(Attends):
         rows, steps, width = x.shape
         sentences = memory.keys.shape[0]
         folded = x.reshape(sentences, -1, width)
-        query = self._split(nn.functional.linear(folded, self.project.weight[:width], self.project.bias[:width]))
+        query = self._split(self._projected(folded, slice(width)))
         tap = self.tap()
         if tap is not None and rows != sentences:
             tap = per_hypothesis(tap, steps)
@@ -79,6 +79,11 @@ class MultiHead(Attends):
         heads = self.output.weight.view(len(self.output.weight), self.heads, -1)
         lengths: Tensor = torch.einsum("dhk,bhsk->bhsd", heads, values).norm(dim=-1)
         return lengths
+
+    def _projected(self, x: Tensor, rows: slice) -> Tensor:
+        """x in some rows of the three projections."""
+        bias = None if self.project.bias is None else self.project.bias[rows]
+        return nn.functional.linear(x, self.project.weight[rows], bias)
 
     def _dropout(self) -> float:
         return self.dropout if self.training else 0.0

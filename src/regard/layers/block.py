@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -112,15 +111,4 @@ class Block(nn.Module):
 
 
 def _attention(shape: Shape, name: str) -> MultiHead:
-    attention = MultiHead(width=shape.width, heads=shape.heads, name=name, dropout=shape.attention_dropout)
-    if not shape.bias:
-        for linear in (attention.project, attention.output):
-            _forget_bias(linear)
-    return attention
-
-
-def _forget_bias(linear: nn.Linear) -> None:
-    """Its bias stays zero: it is no parameter, and is not saved."""
-    zeros = torch.zeros_like(linear.bias)
-    del linear.bias
-    linear.register_buffer("bias", zeros, persistent=False)
+    return MultiHead(width=shape.width, heads=shape.heads, name=name, dropout=shape.attention_dropout, bias=shape.bias)
