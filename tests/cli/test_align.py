@@ -3,16 +3,14 @@
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from regard.cli.main import main
+from tests.commands import Run
 from tests.runs import run_tiny
 
-Run = Callable[..., tuple[int, str, str]]
 WORDS = "a b c ||| c b a\n\nd e ||| e d\nh ||| h\n"
 GOLD = "0-2 1-1 2-0\n\n0-1 1-0p\n0p0\n"
 
@@ -34,21 +32,6 @@ def reverse(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     config["data"]["langs"] = ["yy", "xx"]
     (directory / "config.json").write_text(json.dumps(config))
     return directory
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def regard(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["regard", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as left:
-            code = int(left.code or 0)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return regard
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from regard.cli.main import app, main
+from regard.cli.main import app
+from tests.commands import Run
 from tests.runs import run_tiny, write_reversals
 
 Regard = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -23,26 +24,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("model")
     run_tiny(directory, directory / "out")
     return directory / "out"
-
-
-def regard(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command, run in this process."""
-    monkeypatch.setattr(sys, "argv", ["regard", *map(str, words)])
-    code = 0
-    try:
-        main()
-    except SystemExit as left:
-        code = int(left.code or 0)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    return lambda *words: regard(monkeypatch, capsys, *words)
-
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def test_help_does_not_import_torch_or_pydantic() -> None:

@@ -14,26 +14,10 @@ from typing import Any
 
 import pytest
 
-from regard.cli.main import main
 from regard.errors import LimitError
 from regard.lab.runs import best_of, differences, find
+from tests.commands import Run
 from tests.runs import Silent, run_tiny, run_tree, tiny_tree
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["regard", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as left:
-            code = int(left.code or 0)
-        return code, *capsys.readouterr()
-
-    return call
 
 
 class Stops(Silent):

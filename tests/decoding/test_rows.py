@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.attention import NothingRecordedError, Recording, capture
 from regard.data.batches import Sentences
-from regard.decoding import Hypothesis, Request, beam, greedy
+from regard.decoding import Distribution, Draw, Hypothesis, Request, beam, greedy, sample
 from tests.draws import assert_near
 from tests.models.small import END, START, chosen, sentences
 
@@ -39,12 +39,13 @@ class Counted:
         return log_probs, state
 
 
-def searched(stepper: Counted, size: int, prefix: list[int]) -> list[list[Hypothesis]]:
-    """Greedily, or with a beam of that size."""
+def searched(stepper: Counted, size: int | None, prefix: list[int]) -> list[list[Hypothesis]]:
+    """With a beam of that size, greedily (0), or by lot (None)."""
     request = Request(Sentences(SOURCE, LENGTHS), torch.tensor([prefix] * 4), END, LIMITS)
     if size:
         return beam(stepper, request, size=size, nbest=size, penalty=0.6)
-    return [[one] for one in greedy(stepper, request)]
+    found = sample(stepper, request, choose=Draw(Distribution(), 1)) if size is None else greedy(stepper, request)
+    return [[one] for one in found]
 
 
 def gathered(calls: list[Tensor], hypothesis: Hypothesis) -> list[Tensor]:
@@ -62,9 +63,11 @@ def forced(model: Any, sentence: int, prefix: list[int], hypothesis: Hypothesis)
 
 
 @pytest.mark.parametrize("prefix", [[START], [START, 5, 3]], ids=["start mark", "longer prefix"])
-@pytest.mark.parametrize("size", [0, 1, 4])
+@pytest.mark.parametrize("size", [None, 0, 1, 4])
 @pytest.mark.parametrize("name", ATTENTIONS)
-def test_weights_gathered_along_the_rows_are_those_of_a_full_pass(name: str, size: int, prefix: list[int]) -> None:
+def test_weights_gathered_along_the_rows_are_those_of_a_full_pass(
+    name: str, size: int | None, prefix: list[int]
+) -> None:
     model = chosen(name, seed=7)
     stepper = Counted(model)
     with capture(model) as recording:
@@ -83,11 +86,11 @@ def test_weights_gathered_along_the_rows_are_those_of_a_full_pass(name: str, siz
                     assert_near(weights[:, : real.shape[-1]], real)
                     assert not weights[:, real.shape[-1] :].any()  # what is left is padding
     assert len(lengths_seen) > 1
-    assert max(rows_seen) >= max(size, 1) * 2
+    assert max(rows_seen) >= (size or 1) * 2
 
 
-@pytest.mark.parametrize("size", [0, 4])
-def test_a_search_without_attention_has_no_weights_to_gather(size: int) -> None:
+@pytest.mark.parametrize("size", [None, 0, 4])
+def test_a_search_without_attention_has_no_weights_to_gather(size: int | None) -> None:
     model = chosen("rnn, gru")
     with pytest.raises(NothingRecordedError, match="0 attentions in Recurrent"), capture(model):
         searched(Counted(model), size, [START])

@@ -1,41 +1,24 @@
 """`regard compare` on real files: trained once, reported, and not trained again."""
 
 import json
-import sys
-from collections.abc import Callable
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from regard.cli.main import main
 from regard.data.corpora import Contrast, Corpus, Pair
 from regard.errors import LimitError, RegardError
 from regard.lab.compare import Budget, GoldFiles, Plan, contest, directory, material
 from regard.lab.compare.conditions import Trial
 from regard.lab.compare.summary import summary
+from tests.commands import Run
 from tests.runs import write_reversals
 
 SETTINGS = (
     "tokenizer.kind=word", "tokenizer.size=50", "batch.tokens=200", "model.limit=40",
     "training.validate_every=10", "training.log_every=2"
 )  # fmt: skip
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["regard", *map(str, words)])
-        code = 0
-        try:
-            main()
-        except SystemExit as left:
-            code = int(left.code or 0)
-        return code, *capsys.readouterr()
-
-    return call
 
 
 def given(directory: Path) -> list[object]:

@@ -14,6 +14,7 @@ from regard.data.batches import Share
 from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.evaluation.classification import Classes
 from regard.tasks.classification import Examples
+from regard.tasks.texts import WordPieceConfig
 from regard.training.start import prepare
 from tests.models.pretrained import checkpoints
 from tests.runs import Silent, run_tree
@@ -243,3 +244,8 @@ def test_a_bert_of_others_is_begun_with(tmp_path: Path, architecture: str) -> No
     assert run.task.tokenizers.labels == ("animal", "fruit", "tool")
     run_tree({**tree, "training": {"updates": 6, "warmup": 1}}, tmp_path / "out")
     assert regard.load(tmp_path / "out").classify(["the cat"])[0].label in run.task.tokenizers.labels
+
+
+def test_only_wordpiece_lowers_unasked() -> None:
+    assert WordPieceConfig().lowercase
+    assert not WordPieceConfig.parse({"kind": "word"}, where="tokenizer").lowercase

@@ -120,15 +120,11 @@ def run(
 
 def _look_at_data(tree: Tree, say: Callable[[str], None]) -> None:
     """Says what is wrong with the data, if there is so little that it takes no time."""
-    from regard.doctor import check_data
-    from regard.tasks.pairs import PairFiles
-    from regard.tasks.training_pairs import LARGE, size_of
-    from regard.training.settings import resolve
+    from regard.doctor import first_look
 
-    files = getattr(resolve(tree).settings, "data", None) if not tree.get("init") else None
-    if not isinstance(files, PairFiles) or os.environ.get("RANK", "0") != "0" or not 0 < size_of(files) < LARGE:
+    if os.environ.get("RANK", "0") != "0":
         return
-    problems = [problem for problem in check_data(files) if problem.severity != "note"]
+    problems = [problem for problem in first_look(tree) if problem.severity != "note"]
     for problem in problems:
         say(str(problem))
     if problems:

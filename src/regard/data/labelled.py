@@ -42,8 +42,8 @@ def read_labelled(paths: Sequence[str], *tables: Table) -> Labelled:
         digest = hashlib.sha256()
         lines = with_text(path, lines_of(path, digest.update))
         first = next(lines)  # with_text: there is one
-        tables = (_fitting(path, first, tables),)
-        for row in _reader(path)(chain([first], lines), tables[0]):
+        tables = (fitting(path, first, tables),)
+        for row in reader(path)(chain([first], lines), tables[0]):
             if isinstance(row.result, DataError):
                 raise stopped(row, row.result, or_skip=False)
             *found, label = row.result
@@ -56,7 +56,7 @@ def read_labelled(paths: Sequence[str], *tables: Table) -> Labelled:
     return Labelled(tuple(texts), tuple(labels), tuple(places), joined_digest(digests))
 
 
-def _reader(path: str) -> Reader:
+def reader(path: str) -> Reader:
     kind = kind_of(path)
     if kind not in READERS:
         wanted = " ".join(suffix for suffix in READERS if suffix != "-")
@@ -64,9 +64,9 @@ def _reader(path: str) -> Reader:
     return READERS[kind]
 
 
-def _fitting(path: str, first: Line, tables: Sequence[Table]) -> Table:
+def fitting(path: str, first: Line, tables: Sequence[Table]) -> Table:
     """The table that the first line is a row or a header of; the last one if none."""
     for table in tables:
-        if not any(isinstance(row.result, DataError) for row in _reader(path)(iter([first]), table)):
+        if not any(isinstance(row.result, DataError) for row in reader(path)(iter([first]), table)):
             return table
     return tables[-1]

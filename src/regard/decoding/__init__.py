@@ -1,8 +1,26 @@
-"""One greedy and one beam search for every model that generates."""
+"""Greedy search, beam search and sampling for every model that generates."""
 
 from regard.decoding.beam import beam
-from regard.decoding.greedy import greedy
+from regard.decoding.distribution import Distribution
+from regard.decoding.greedy import greedy, likeliest
+from regard.decoding.penalised import Penalised
+from regard.decoding.sampling import Draw, sample
 from regard.decoding.search import Hypothesis, Request
 from regard.decoding.stepper import Stepper
+from regard.decoding.steps import Choice, Step, steps
 
-__all__ = ["Hypothesis", "Request", "Stepper", "beam", "greedy"]
+__all__ = [
+    "Choice",
+    "Distribution",
+    "Draw",
+    "Hypothesis",
+    "Penalised",
+    "Request",
+    "Step",
+    "Stepper",
+    "beam",
+    "greedy",
+    "likeliest",
+    "sample",
+    "steps",
+]

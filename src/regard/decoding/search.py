@@ -1,4 +1,4 @@
-"""What greedy and beam search share: what they are asked and what they answer."""
+"""What searches and sampling share: what they are asked and what they answer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ class Request:
     """For the stepper alone."""
     prefix: Int[Tensor, "B P"]
     end: int
+    """The end mark; -1 where there is none."""
     limits: Int[Tensor, "B"]
     """Most tokens to be made for each sentence, the end mark included."""
 
@@ -35,4 +36,5 @@ class Hypothesis:
     """Of all tokens made, the end mark included where it was reached."""
     score: float
     finished: bool
+    """The end mark was reached."""
     rows: tuple[int, ...]

@@ -20,7 +20,8 @@ class Stepper(Protocol):
         ...
 
     def step(self, tokens: Int[Tensor, "R"], state: Any) -> tuple[Float[Tensor, "R V"], Any]:
-        """Reads one more token per hypothesis; log-probabilities of the next."""
+        """Reads one more token per hypothesis; log-probabilities of the next. (Sampling alone also takes logits, which
+        differ from them by a constant in each row: the repetition penalty of others is defined on those.)"""
         ...
 
     def reorder(self, state: Any, rows: Int[Tensor, "N"]) -> Any:

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from regard.config import Tree, merge
-from regard.doctor import facts, findings, tokens
+from regard.doctor import tokens
 from regard.doctor.estimates import estimates
 from regard.doctor.places import Finding, with_examples
 from regard.doctor.problems import Problem, worst_first
 from regard.doctor.repeats import Split
-from regard.doctor.survey import read
-from regard.errors import ConfigError, DataError
-from regard.tasks.pairs import PairFiles
-from regard.training.settings import resolve
+from regard.doctor.subjects import Subject, at_first_sight, subject_of, to_examine
+from regard.errors import DataError
+from regard.sections import Section
 from regard.training.start import Nobody, Watcher, prepare
 from regard.watching import Watch, unwatched
 
@@ -35,58 +34,43 @@ class Diagnosis:
         return any(problem.severity == "error" for problem in self.problems)
 
 
-def check_data(files: PairFiles, *, watch: Watch = unwatched) -> list[Problem]:
+def check_data(files: Section, *, watch: Watch = unwatched) -> list[Problem]:
     """What is wrong with the data, the worst first: all that one pass through the text can find. Standard input is left
     alone: it can be read only once."""
-    return worst_first(with_examples(_found(_splits(files, watch), files)))
+    return _checked(subject_of(files), watch)
+
+
+def first_look(tree: Tree) -> list[Problem]:
+    """The same for what these settings would train on; nothing where there is much of it, so that it takes no time."""
+    subject = at_first_sight(tree)
+    return _checked(subject, unwatched) if subject else []
 
 
 def examine(tree: Tree, *, watcher: Watcher | None = None, trial: float = SECONDS) -> Diagnosis:
     """The same, and what training with these settings would make of the data. trial: seconds of updates that are made
     to see how long they take; 0 for none."""
-    watcher, files = watcher or Nobody(), _files(tree)
-    splits = _splits(files, watcher.counted)
-    found = list(_found(splits, files))
-    known: dict[str, Any] = {"splits": {split.name: facts.of_split(split) for split in splits}}
-    if not any(finding.problem.kind in ("unreadable", "no-pairs") for finding in found):
-        skip = {"too_long": "skip"} | ({"bad_rows": "skip"} if any(split.bad_rows for split in splits) else {})
-        found += _tried(merge(tree, {"data": skip}), files, splits[0], known, watcher, trial)
+    watcher, subject = watcher or Nobody(), to_examine(tree)
+    splits = _splits(subject, watcher.counted)
+    found = list(subject.found(splits))
+    known: dict[str, Any] = {"splits": subject.facts(splits)}
+    if not any(finding.problem.kind in subject.ends for finding in found):
+        tolerant = merge(tree, {"data": subject.tolerant(splits)})
+        found += _tried(tolerant, subject, splits, known, watcher, trial)
     return Diagnosis(worst_first(with_examples(found)), known)
 
 
-def _files(tree: Tree) -> PairFiles:
-    files = getattr(resolve(tree).settings, "data", None)
-    if not isinstance(files, PairFiles):
-        raise ConfigError("regard doctor examines pairs of texts.", found=f"task={tree.get('task')}")
-    if not files.train:
-        raise DataError("No training data was given.", do="add --train pairs.tsv, or --train SOURCE --train TARGET")
-    if any("-" in paths for _, paths in _named(files)):
-        raise DataError(
-            "The data is read several times, and standard input can be read only once.",
-            do="write it to a file, and give its name",
-        )
-    return files
+def _checked(subject: Subject, watch: Watch) -> list[Problem]:
+    return worst_first(with_examples(subject.found(_splits(subject, watch))))
 
 
-def _named(files: PairFiles) -> Iterator[tuple[str, tuple[str, ...]]]:
-    yield from (("train", corpus.paths) for corpus in (files.corpora if files.train else ()))
-    yield from (("val", files.val), ("test", files.test))
-
-
-def _splits(files: PairFiles, watch: Watch) -> list[Split]:
-    surveys = [read(name, paths, files.langs, watch) for name, paths in _named(files) if paths and "-" not in paths]
+def _splits(subject: Subject, watch: Watch) -> list[Split]:
+    surveys = subject.surveys(watch)
     names = dict.fromkeys(survey.split for survey in surveys)
     return [Split(name, [survey for survey in surveys if survey.split == name]) for name in names]
 
 
-def _found(splits: list[Split], files: PairFiles) -> Iterator[Finding]:
-    for survey in (survey for split in splits for survey in split.surveys):
-        yield from findings.of_survey(survey, files)
-    yield from findings.of_splits([split for split in splits if len(split)])
-
-
 def _tried(
-    tree: Tree, files: PairFiles, train: Split, known: dict[str, Any], watcher: Watcher, trial: float
+    tree: Tree, subject: Subject, splits: list[Split], known: dict[str, Any], watcher: Watcher, trial: float
 ) -> Iterator[Finding]:
     """Tokenises as training would, and makes some updates; puts the figures into `known`."""
     try:
@@ -95,12 +79,10 @@ def _tried(
     except DataError as fault:
         yield Finding(Problem("refused", "error", "train", f"train: {fault.what}", fault.do))
         return
-    sides = [known["splits"]["train"][side]["total"] for side in ("source", "target")]
-    known["tokens"] = tokens.figures(run.task, run.config.seed, sides, watcher.counted)
-    model: Any = run.config.model
-    most = min(run.task.config.batch.budget, model.limit)
-    yield from tokens.too_long(run.task, train, most=most, stops=files.too_long == "stop")
+    text = subject.tokenised(run, splits)
+    known["tokens"] = tokens.figures(text, run.task.config.batch.budget, run.config.seed, watcher.counted)
+    yield from subject.too_long(run, text, splits)
     yield from map(Finding, tokens.unknown(known["tokens"]))
     if trial:
         watcher.said(f"trying some updates, about {trial:.0f} seconds …")
-    known["training"] = estimates(run, known["tokens"]["updates_an_epoch"], trial)
+    known["training"] = estimates(run, known["tokens"]["updates_an_epoch"], subject.cached(run), trial)

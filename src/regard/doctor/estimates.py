@@ -11,8 +11,8 @@ CHECKPOINT = 4 * FLOAT
 """Bytes for each parameter: weights, their average, and two moments of the optimiser."""
 
 
-def estimates(run: Run, updates_an_epoch: int, trial: float) -> dict[str, Any]:
-    """Sizes, and with a trial of so many seconds also time and memory, as JSON."""
+def estimates(run: Run, updates_an_epoch: int, cached: int, trial: float) -> dict[str, Any]:
+    """Sizes, and with a trial of so many seconds also time and memory, as JSON. cached: bytes of tokens on disk."""
     count, training = parameters(run.model), run.config.training
     found = {
         "model": run.config.model_name,
@@ -21,7 +21,7 @@ def estimates(run: Run, updates_an_epoch: int, trial: float) -> dict[str, Any]:
         "epochs": round(training.updates / updates_an_epoch, 2),
         "device": run.world.device,
         "threads": training.threads,
-        "disk_bytes": count * (FLOAT + (training.keep + 1) * CHECKPOINT) + _cached(run),
+        "disk_bytes": count * (FLOAT + (training.keep + 1) * CHECKPOINT) + cached,
     }
     if trial:
         each = seconds_an_update(run.model, run.task, run.config, run.world, within=trial)
@@ -32,9 +32,3 @@ def estimates(run: Run, updates_an_epoch: int, trial: float) -> dict[str, Any]:
             "memory_bytes": peak(run.world.device),
         }
     return found
-
-
-def _cached(run: Run) -> int:
-    """Bytes of tokens that are kept on disk."""
-    columns = [column for store in run.task.train_pairs.stores for column in store.columns if column.maps]
-    return sum(column.ids.nbytes + column.ends.nbytes for column in columns)

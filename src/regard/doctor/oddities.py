@@ -45,6 +45,10 @@ def long(side: Side) -> np.ndarray:
     return np.asarray(side.lengths > LONG)
 
 
+def one_character(side: Side) -> np.ndarray:
+    return np.asarray(side.lengths == 1)
+
+
 # ---- UTF-8 that was read as Latin-1 or Windows-1252
 
 WINDOWS = {ord(bytes([byte]).decode("cp1252", "ignore") or chr(byte)): byte for byte in range(0x80, 0xA0)}

@@ -44,6 +44,10 @@ class Split:
 
     def repeats(self) -> tuple[np.ndarray, np.ndarray]:
         """The rows whose pair has been there before, and the first row of each source that has more than one target."""
+        return self._repeats
+
+    @cached_property
+    def _repeats(self) -> tuple[np.ndarray, np.ndarray]:
         order = np.lexsort((self.pairs, self.sources))
         again, same = _as_before(self.sources, order), _as_before(self.pairs, order)
         begins, others = np.flatnonzero(~again), np.flatnonzero(again & ~same)

@@ -1,34 +1,32 @@
 """One pass through the files of a split: what is odd is counted, what must be compared later is kept as numbers.
 
-For each pair 24 bytes are kept (two hashes, a line number, a ratio), so ten million pairs take a quarter of a gigabyte.
+What is read are rows of one text or two. Each asks for something: a source for its target, a text for its label. Of
+each row some 24 bytes are kept (two hashes, a line number …), so ten million of them take a quarter of a gigabyte.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
-from regard.data.lines import lines_of, with_text
-from regard.data.readers import rows_of
 from regard.data.tables import Row
 from regard.doctor import oddities
 from regard.doctor.characters import WITHOUT_SPACES, script_of
 from regard.doctor.problems import Example, visible
 from regard.doctor.sides import Side
-from regard.doctor.slips import SlipFinder, Stretch
+from regard.doctor.slips import Stretch
 from regard.errors import DataError
-from regard.watching import Watch
 
 CHUNK = 4000
 SHOWN = 3
 """Examples of each kind."""
-SHORT = 20
-"""Characters up to which the lengths of two lines say little of each other."""
 LONGEST = 10_000
 """Longer lines are counted as this."""
-Langs = tuple[str, str]
+DISTINCT = 1000
+"""Different texts of a side are counted up to this number or more."""
+Odd = Mapping[str, np.ndarray]
+"""Kinds of oddities, and which texts have them."""
 
 
 @dataclass
@@ -46,7 +44,7 @@ class Tally:
 
 @dataclass
 class BadRows:
-    """Rows that are no pairs."""
+    """Rows that cannot be read."""
 
     count: int = 0
     examples: list[Example] = field(default_factory=list)
@@ -60,9 +58,11 @@ class BadRows:
 
 @dataclass
 class Survey:
-    """One table or two files, read to the end (or to the `fault` that ended it). `tallies` are named by kind and side
-    (0 source, 1 target, None both); `lengths[side][n]` is how many texts have n words (characters, without spaces).
-    `sources` and `pairs` are hashes, `ratios` logarithms."""
+    """Some files, read to the end (or to the `fault` that ended it). `tallies` are named by kind and side (0, 1, None
+    for the whole row); `lengths[side][n]` is how many texts have n words (characters, without spaces). `sources` and
+    `pairs` are hashes: of what asks, and of that together with what it asks for. `ratios` (logarithms) and `stretches`
+    are of pairs; `labels`, as places in `classes`, and `distinct`, how many different texts each side has, are of
+    labelled rows."""
 
     split: str
     paths: tuple[str, ...]
@@ -76,6 +76,9 @@ class Survey:
     pairs: np.ndarray = field(default_factory=lambda: np.empty(0))
     ratios: np.ndarray = field(default_factory=lambda: np.empty(0))
     stretches: list[Stretch] = field(default_factory=list)
+    classes: tuple[str, ...] = ()
+    labels: np.ndarray = field(default_factory=lambda: np.empty(0))
+    distinct: tuple[int, ...] = ()
     fault: DataError | None = None
 
     def __len__(self) -> int:
@@ -86,27 +89,17 @@ class Survey:
         return tuple("characters" if WITHOUT_SPACES & set(scripts) else "words" for scripts in self.scripts)
 
 
-def read(split: str, paths: Sequence[str], langs: Langs, watch: Watch) -> Survey:
-    """Goes through a table or two files. What cannot be opened, or is no text at all, is an error as anywhere else."""
-    survey = Survey(split, tuple(paths))
-    kept = _Gathered()
-    finder = SlipFinder()
-    rows = rows_of(paths, [with_text(path, lines_of(path)) for path in paths], langs if all(langs) else None)
-    for chunk in _chunks(watch(rows, total=0, what=f"reading {split}"), survey):
+def columns_of(rows: Iterator[Row], survey: Survey) -> Iterator[tuple[np.ndarray, list[tuple[str, ...]]]]:
+    """The lines and the columns of the good rows, some thousands at a time. The bad ones are counted; a fault that ends
+    the reading is kept, unless it comes before the first row: then it is an error as anywhere else."""
+    for chunk in _chunks(rows, survey):
         good = [(row.lines[0].number, *row.result) for row in chunk if not isinstance(row.result, DataError)]
         for row in chunk:
             if isinstance(row.result, DataError):
                 survey.bad.add(row, row.result)
         if good:
-            numbers, sources, targets = zip(*good, strict=True)
-            sides, lines = (Side.of(sources), Side.of(targets)), np.array(numbers, dtype=np.uint32)
-            survey.scripts = survey.scripts or _scripts(langs, sides)
-            _judge(survey, sides, lines)
-            kept.add(sides, lines)
-            finder.add(*sides)
-    survey.lines, survey.sources, survey.pairs, survey.ratios = kept.arrays()
-    survey.stretches = finder.stretches()
-    return survey
+            numbers, *columns = zip(*good, strict=True)
+            yield np.array(numbers, dtype=np.uint32), columns
 
 
 def _chunks(rows: Iterator[Row], survey: Survey) -> Iterator[list[Row]]:
@@ -127,48 +120,45 @@ def _chunks(rows: Iterator[Row], survey: Survey) -> Iterator[list[Row]]:
         yield chunk
 
 
-def _scripts(langs: Langs, sides: Sequence[Side]) -> tuple[tuple[str, ...], ...]:
-    both = zip(langs, sides, strict=True)
+def scripts_of(languages: Sequence[str], sides: Sequence[Side]) -> tuple[tuple[str, ...], ...]:
+    """The scripts of each side, by its language or by its letters."""
+    both = zip(languages, sides, strict=True)
     return tuple(script_of(language, side.counts.sum(axis=0)) for language, side in both)
 
 
-def _judge(survey: Survey, sides: tuple[Side, Side], lines: np.ndarray) -> None:
-    copies = oddities.copied(*sides)
-    survey.tallies["copied", None].add(copies, lines)
-    for number, (side, scripts, unit) in enumerate(zip(sides, survey.scripts, survey.units, strict=True)):
-        broken = oddities.broken(side, scripts)
-        found = {
-            "mojibake": broken,
-            "wrong-script": oddities.other_script(side, scripts) & ~broken & ~copies,
-            "control": oddities.control(side) & ~broken,
-            "long-line": oddities.long(side),
-        }
-        for kind, where in found.items():
+def odd(side: Side, scripts: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """What is odd in any text."""
+    broken = oddities.broken(side, scripts)
+    return {
+        "mojibake": broken,
+        "wrong-script": oddities.other_script(side, scripts) & ~broken,
+        "control": oddities.control(side) & ~broken,
+    }
+
+
+def tally(survey: Survey, sides: Sequence[Side], found: Sequence[Odd], lines: np.ndarray) -> None:
+    """Counts some texts of each side, and what was found odd in them."""
+    for number, (side, kinds, unit) in enumerate(zip(sides, found, survey.units, strict=True)):
+        for kind, where in kinds.items():
             survey.tallies[kind, number].add(where, lines)
         sizes = side.words if unit == "words" else side.lengths
         survey.lengths[number] += np.bincount(np.minimum(sizes, LONGEST), minlength=LONGEST + 1)
         survey.characters[number] += side.lengths.sum()
 
 
-class _Gathered:
-    """What is kept of each pair: line, hash of the source, hash of both, log ratio of the lengths (or nothing, if both
-    are short)."""
+def hashed(values: Iterable[Hashable], count: int) -> np.ndarray:
+    """The hashes of some texts or rows."""
+    return np.fromiter(map(hash, values), dtype=np.int64, count=count)
 
-    def __init__(self) -> None:
-        self._parts: list[list[np.ndarray]] = [[], [], [], []]
 
-    def add(self, sides: tuple[Side, Side], lines: np.ndarray) -> None:
-        source, target = sides
-        hashed: Callable[..., np.ndarray] = partial(np.fromiter, dtype=np.int64, count=len(lines))
-        ratios = np.log(target.lengths / source.lengths).astype(np.float32)
-        ratios[np.maximum(source.lengths, target.lengths) < SHORT] = np.nan
-        found = (
-            lines,
-            hashed(map(hash, source.texts)),
-            hashed(map(hash, zip(*(s.texts for s in sides), strict=True))),
-            ratios,
-        )
-        for part, array in zip(self._parts, found, strict=True):
+class Gathered:
+    """Numbers of each row that come in pieces, and are joined at the end."""
+
+    def __init__(self, columns: int) -> None:
+        self._parts: list[list[np.ndarray]] = [[] for _ in range(columns)]
+
+    def add(self, *arrays: np.ndarray) -> None:
+        for part, array in zip(self._parts, arrays, strict=True):
             part.append(array)
 
     def arrays(self) -> list[np.ndarray]:

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -14,8 +15,6 @@ from regard.doctor.problems import Problem, graded, many, percent
 from regard.doctor.repeats import Split
 from regard.doctor.survey import SHOWN
 from regard.insight.words import SCRIPTS_WITHOUT_SPACES
-from regard.tasks.pairs import Pair
-from regard.tasks.translation import TranslationTask
 from regard.text import Tokenizer
 from regard.text.train import BYTES
 from regard.watching import Watch
@@ -27,39 +26,63 @@ CHUNK = 2000
 TOO_MANY_UNKNOWN = 0.05
 
 
-def figures(task: TranslationTask, seed: int, words: Sequence[int], watch: Watch) -> dict[str, Any]:
-    """What the tokens are like, as JSON. words: how many the training data has on either side."""
-    kept = task.train_pairs.lengths()
-    order = Order(kept, task.config.batch.budget, seed, weights=task.train_pairs.weights)
-    lengths = _lengths(task)
-    tokens = lengths.sum(axis=0, dtype=np.int64).tolist()
+@dataclass(frozen=True)
+class Tokenised:
+    """What training has made of the data. sides: what is told apart in the figures, with a tokenizer and the number of
+    words in the training data for each; lengths: the tokens of each training row on each side, without marks, of which
+    there are `marks`; kept: the same of the rows that are trained on, with marks, and `weights`, how often they come;
+    held_out: the texts of each split and side; training: those of each training row, read anew."""
+
+    sides: tuple[str, ...]
+    tokenizers: tuple[Tokenizer, ...]
+    words: tuple[int, ...]
+    lengths: np.ndarray
+    marks: int
+    kept: np.ndarray
+    weights: Sequence[tuple[int, float]]
+    held_out: Mapping[str, Sequence[Sequence[str]]]
+    training: Callable[[], Iterator[Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How many tokens a row may have, what it is called, what becomes of longer ones, and what to do about that. stops:
+    training would refuse them."""
+
+    most: int
+    noun: str
+    then: str
+    advice: str
+    stops: bool
+
+
+def figures(text: Tokenised, budget: int, seed: int, watch: Watch) -> dict[str, Any]:
+    """What the tokens are like, as JSON. budget: tokens of a batch."""
+    order = Order(text.kept, budget, seed, weights=text.weights)
+    tokens = text.lengths.sum(axis=0, dtype=np.int64).tolist()
     return {
-        "vocabulary": list(dict.fromkeys(map(len, (task.tokenizers.source, task.tokenizers.target)))),
+        "vocabulary": list(dict.fromkeys(map(len, text.tokenizers))),
         "tokens": tokens,
-        "tokens_per_word": [round(count / max(1, own), 2) for count, own in zip(tokens, words, strict=True)],
-        "longest": int(lengths.max()) + 1,
+        "tokens_per_word": [round(count / max(1, own), 2) for count, own in zip(tokens, text.words, strict=True)],
+        "longest": int(text.lengths.max()) + text.marks,
         "updates_an_epoch": order.updates_per_epoch,
-        "padding": round(_padding(kept, order), 4),
-        "held_out": _held_out(task, watch),
+        "padding": round(_padding(text.kept, order), 4),
+        "held_out": _held_out(text, watch),
     }
 
 
-def too_long(task: TranslationTask, train: Split, *, most: int, stops: bool) -> Iterator[Finding]:
-    """Training pairs of more tokens than a model can take. stops: training would refuse them."""
-    longest = _lengths(task).max(axis=1).astype(np.int64) + 1  # with the end mark
-    over = np.flatnonzero(longest > most)
+def too_long(split: Split, sizes: np.ndarray, limit: Limit) -> Iterator[Finding]:
+    """Rows of more tokens than a model can take. sizes: those of each row, marks included."""
+    over = np.flatnonzero(sizes > limit.most)
     if len(over):
-        share = len(over) / len(longest)
+        share = len(over) / len(sizes)
         what = (
-            f"train: {many(len(over), 'pair')} ({percent(share)}) of more than {most:,} tokens (the longest: "
-            f"{longest.max():,}), {'at which training would stop' if stops else 'which will be left out'}"
+            f"{split.name}: {many(len(over), limit.noun)} ({percent(share)}) of more than {limit.most:,} tokens "
+            f"(the longest: {sizes.max():,}), {limit.then}"
         )
-        advice = (
-            "split them, raise model.limit and batch.tokens" + ", or leave them out with data.too_long=skip" * stops
-        )
-        severity = "error" if stops else graded(share, warning=0.01)
-        places = [train.place(row) for row in over[:SHOWN].tolist()]
-        yield Finding(Problem("too-long", severity, "train", what, advice, len(over), share), places)
+        severity = "error" if limit.stops else graded(share, warning=0.01)
+        places = [split.place(row) for row in over[:SHOWN].tolist()]
+        yield Finding(Problem("too-long", severity, split.name, what, limit.advice, len(over), share), places)
 
 
 def unknown(figures: dict[str, Any]) -> Iterator[Problem]:
@@ -73,11 +96,6 @@ def unknown(figures: dict[str, Any]) -> Iterator[Problem]:
                 yield Problem("unknown-tokens", "warning", split, what, advice, count, found["unknown"])
 
 
-def _lengths(task: TranslationTask) -> np.ndarray:
-    """Tokens of each training pair on either side, without start and end, those too long for the model included."""
-    return np.concatenate([store.lengths() for store in task.train_pairs.stores])
-
-
 def _padding(lengths: np.ndarray, order: Order) -> float:
     """The share of an epoch's places that hold no token."""
     real = padded = 0
@@ -87,30 +105,25 @@ def _padding(lengths: np.ndarray, order: Order) -> float:
     return 1 - real / padded
 
 
-def _held_out(task: TranslationTask, watch: Watch) -> dict[str, dict[str, Any]]:
+def _held_out(text: Tokenised, watch: Watch) -> dict[str, dict[str, Any]]:
     """For each split and side: how many tokens, the share of them that is unknown or bytes, and the share of the words
     that are nowhere in the training data."""
-    texts = {
-        (split, side): getattr(text, side) for split, text in task.texts.items() for side in ("sources", "targets")
-    }
-    words = {key: Counter(_words(lines)) for key, lines in texts.items()}
-    unseen = [set().union(*(words[key] for key in words if key[1] == side)) for side in ("sources", "targets")]
-    for corpus in task.config.data.corpora if words else ():
-        pairs = watch(task.config.data.reader(corpus.paths), total=0, what="looking for words")
-        for chunk in _chunks(pairs):
-            for left, lines in zip(unseen, zip(*chunk, strict=True), strict=True):
-                left.difference_update(_words(lines))
-    found: dict[str, dict[str, Any]] = {}
-    for (split, side), lines in texts.items():
-        source = side == "sources"
-        tokenizer = task.tokenizers.source if source else task.tokenizers.target
-        tokens, strange = _counted(tokenizer, lines)
-        counts, left = words[split, side], unseen[0 if source else 1]
-        found.setdefault(split, {})["source" if source else "target"] = {
-            "tokens": tokens,
-            "unknown": round(strange / max(1, tokens), 4),
-            "unseen_words": round(sum(counts[word] for word in left) / max(1, counts.total()), 4),
-        }
+    words = {split: [Counter(_words(lines)) for lines in sides] for split, sides in text.held_out.items()}
+    unseen = [set().union(*(counts[side] for counts in words.values())) for side in range(len(text.sides))]
+    rows = watch(text.training(), total=0, what="looking for words") if words else iter(())
+    for chunk in _chunks(rows):
+        for left, lines in zip(unseen, zip(*chunk, strict=True), strict=True):
+            left.difference_update(_words(lines))
+    found: dict[str, dict[str, Any]] = {split: {} for split in words}
+    for split, sides in text.held_out.items():
+        for side, name in enumerate(text.sides):
+            tokens, strange = _counted(text.tokenizers[side], sides[side])
+            counts = words[split][side]
+            found[split][name] = {
+                "tokens": tokens,
+                "unknown": round(strange / max(1, tokens), 4),
+                "unseen_words": round(sum(counts[word] for word in unseen[side]) / max(1, counts.total()), 4),
+            }
     return found
 
 
@@ -118,8 +131,8 @@ def _words(lines: Iterable[str]) -> list[str]:
     return WORD.findall("\n".join(lines).casefold())
 
 
-def _chunks(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:
-    while chunk := list(islice(pairs, CHUNK)):
+def _chunks(rows: Iterator[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    while chunk := list(islice(rows, CHUNK)):
         yield chunk
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import model_validator
+
 from regard.config import Tree
 from regard.sections import Section
 from regard.text import Tokenizer, TokenizerConfig
@@ -23,6 +25,12 @@ class WordPieceConfig(TokenizerConfig):
 
     kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = "wordpiece"
     lowercase: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_wordpiece_lowers(cls, values: Any) -> Any:
+        other = isinstance(values, dict) and values.get("kind", "wordpiece") != "wordpiece"
+        return {"lowercase": False, **values} if other else values
 
 
 @dataclass(frozen=True)
