@@ -10,12 +10,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from regard import catalogue
+from regard import catalogue, hub
 from regard.config import Tree
 from regard.errors import BundleError, LimitError
 from regard.files import write_text
 from regard.models.pretrained import directory as foreign
-from regard.models.pretrained import hub
 from regard.weights import put_weights, read_tensors, weights_of, write_tensors
 
 FORMAT = 1
@@ -113,8 +112,8 @@ def trained(model: str) -> Trained:
 
 
 def _trained_elsewhere(found: foreign.Foreign, place: str) -> Trained:
-    """It may have more rows than its tokenizer has tokens; those are left. "[MASK]" in a text is text, as in all of our
-    own models."""
+    """It may have more rows than its tokenizer has ids; those behind the highest are left. "[MASK]" in a text is text,
+    as in all of our own models."""
     found.tokenizer.backend.encode_special_tokens = True
     held = weights_of(found.network.model)
     tensors = {name: tensor[: len(found.tokenizer)] if name in ROWS else tensor for name, tensor in held.items()}

@@ -2,30 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from regard.cli import main
+import regard
+from tests.commands import Run
+from tests.doctor import mails
+from tests.models.pretrained.checkpoints import theirs, write
 from tests.tasks.test_classification import written
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """`regard …` in this process: exit code, standard output, standard error."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["regard", *arguments])
-        try:
-            main.main()
-            code = 0
-        except SystemExit as left:
-            code = int(left.code or 0)
-        caught = capsys.readouterr()
-        return code, caught.out, caught.err
-
-    return call
-
 
 SETTINGS = [
     "training.updates=60", "training.warmup=5", "training.learning_rate=1e-2", "training.average=0", "batch.tokens=128",
@@ -33,7 +15,7 @@ SETTINGS = [
 ]  # fmt: skip
 
 
-def test_a_user_trains_asks_scores_and_looks(tmp_path: Path, run: Any) -> None:
+def test_a_user_trains_asks_scores_and_looks(tmp_path: Path, run: Run) -> None:
     train, val = written(tmp_path / "train.tsv", 200, 1), written(tmp_path / "val.tsv", 40, 2)
     out = str(tmp_path / "out")
     asked = ["--task", "classification", "--model", "rnn", "--train", train, "--val", val, "--out", out]
@@ -64,7 +46,7 @@ def test_a_user_trains_asks_scores_and_looks(tmp_path: Path, run: Any) -> None:
     assert said == "animal\n"
 
 
-def test_what_cannot_be_done_is_said(tmp_path: Path, run: Any) -> None:
+def test_what_cannot_be_done_is_said(tmp_path: Path, run: Run) -> None:
     train = written(tmp_path / "train.tsv", 50, 1)
     out = str(tmp_path / "out")
     short = [*SETTINGS[1:-1], "training.updates=6", "training.warmup=1"]
@@ -81,7 +63,28 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, run: Any) -> None:
     assert (code, "odd.tsv, line 1" in err) == (1, True)
 
 
-def test_hidden_words_are_filled_in(tmp_path: Path, run: Any) -> None:
+def test_a_model_of_others_is_given_pairs_or_texts(tmp_path: Path, run: Run) -> None:
+    place = write(tmp_path / "nli", theirs("BertForSequenceClassification", num_labels=3))
+    pairs = [("the cat", "a dog"), ("a river", "the bank")]
+    given = [text for pair in pairs for text in pair]
+    wanted = {
+        "pairs": [each.label for each in regard.load(place).classify(pairs)],
+        "texts": [each.label for each in regard.load(place).classify(given)],
+    }
+    code, said, err = run("classify", str(place), *given, "--pairs")
+    assert code == 0, err
+    assert [line.split("\t")[0] for line in said.splitlines()] == wanted["pairs"]
+    assert said.splitlines()[0].endswith("the cat | a dog")
+    code, said, err = run("classify", str(place), *given)
+    assert [line.split("\t")[0] for line in said.splitlines()] == wanted["texts"]
+    (tmp_path / "in.tsv").write_text("".join("\t".join(pair) + "\n" for pair in pairs))
+    code, said, err = run("classify", str(place), "--input", str(tmp_path / "in.tsv"), "--json")
+    assert [json.loads(line)["label"] for line in said.splitlines()] == wanted["pairs"]
+    code, _, err = run("classify", str(place), *given[:3], "--pairs")
+    assert (code, "1 in text 2" in err) == (1, True)
+
+
+def test_hidden_words_are_filled_in(tmp_path: Path, run: Run) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("the cat is here .\nthe dog is there .\n\nthe cat is there .\nthe dog is here .\n" * 5)
     out = str(tmp_path / "out")
@@ -94,3 +97,14 @@ def test_hidden_words_are_filled_in(tmp_path: Path, run: Any) -> None:
     assert len(said.splitlines()) == 6
     code, said, err = run("fill", out, "the [MASK] is here .", "--json")
     assert len(json.loads(said)["masks"][0]) == 5
+
+
+def test_train_says_first_what_is_wrong_with_labelled_data(tmp_path: Path, run: Run) -> None:
+    rows = mails.mails()
+    rows[250] = rows[20][0], "praise" if rows[20][1] != "praise" else "order"
+    asked = ["--task", "classification", "--model", "rnn", "--train", mails.write(tmp_path / "t.tsv", rows)]
+    asked += ["--val", mails.write(tmp_path / "v.tsv", mails.held_out()), *SETTINGS[1:-1]]
+    code, _, err = run("train", *asked, "training.updates=6", "training.warmup=1", "--out", tmp_path / "a")
+    assert code == 0, err
+    assert "warning: train: 1 text has more than one label" in err
+    assert "regard doctor says more about it" in err

@@ -15,6 +15,9 @@ def classify(
     input: Annotated[
         str | None, typer.Option(help='A text a line (.gz; "-": standard input); pairs with a tab between them.')
     ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="The texts are pairs: for a model of others, which does not say.")
+    ] = False,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with all probabilities.")] = False,
 ) -> None:
@@ -30,7 +33,7 @@ def classify(
     if input is not None:
         rows = [tuple(line.split("\t")) for line in read_lines(input)]
     else:
-        given, sides = text or [], classifier.sides
+        given, sides = text or [], 2 if pairs else classifier.sides
         rows = [tuple(given[first : first + sides]) for first in range(0, len(given), sides)]
     for row, found in zip(rows, classifier.classify(rows, truncate=truncate), strict=True):
         if as_json:

@@ -3,6 +3,8 @@
 import io
 import json
 import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,6 +40,7 @@ def embed(
     from regard.cli.progress import counted
     from regard.data.readers import read_lines
     from regard.files import write_atomically
+    from regard.memory import keep_freed_memory
 
     if output is not None and (output.suffix not in WRITERS or not output.parent.is_dir()):
         wanted = f"a file in a directory that exists, its name ending in {' or '.join(WRITERS)}"
@@ -45,28 +48,39 @@ def embed(
     texts = read_lines(input)
     if not texts:
         raise DataError(f"{input} is empty.", wanted="a text a line", do="check that this is the file you meant")
+    keep_freed_memory()
     encoder = load(model)
     if not hasattr(encoder, "embed"):
         raise ConfigError(f"{model} cannot make vectors of texts.", do="give a BERT")
     stream = encoder.vectors(texts, pooling=pooling, normalize=normalize, truncate=truncate)
-    found = dict(counted(stream, total=len(texts), what="embedding"))
-    rows = [found[number] for number in range(len(texts))]
+    rows = _rows(counted(stream, total=len(texts), what="embedding"), len(texts))
     if output is None:
         sys.stdout.writelines(_lines(texts, rows))
     else:
         write_atomically(output, _matrix(rows) if output.suffix == ".npy" else "".join(_lines(texts, rows)).encode())
 
 
-def _matrix(rows: "list[np.ndarray]") -> bytes:
+def _rows(stream: "Iterator[tuple[int, np.ndarray]]", count: int) -> "np.ndarray":
+    """The vectors in the order of their texts, in one piece from the start."""
+    import numpy as np
+
+    first = next(stream)
+    rows = np.empty((count, len(first[1])), dtype=np.float32)
+    for number, vector in chain([first], stream):
+        rows[number] = vector
+    return rows
+
+
+def _matrix(rows: "np.ndarray") -> bytes:
     import numpy as np
 
     held = io.BytesIO()
-    np.save(held, np.stack(rows))
+    np.save(held, rows)
     return held.getvalue()
 
 
-def _lines(texts: list[str], rows: "list[np.ndarray]") -> list[str]:
+def _lines(texts: Sequence[str], rows: "np.ndarray") -> Iterator[str]:
     """JSON objects; nine digits give back each float32 exactly."""
-    numbers = [", ".join(f"{value:.9g}" for value in row.tolist()) for row in rows]
-    told = [json.dumps(text, ensure_ascii=False) for text in texts]
-    return [f'{{"text": {text}, "vector": [{row}]}}\n' for text, row in zip(told, numbers, strict=True)]
+    for text, row in zip(texts, rows, strict=True):
+        numbers = ", ".join(f"{value:.9g}" for value in row.tolist())
+        yield f'{{"text": {json.dumps(text, ensure_ascii=False)}, "vector": [{numbers}]}}\n'

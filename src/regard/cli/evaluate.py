@@ -100,7 +100,7 @@ def _classes(
     from regard.insight import draw
     from regard.tasks.classification import TABLES
 
-    text = read_labelled(data, *TABLES[classifier.sides])
+    text = read_labelled(data, *(table for sides in classifier.takes for table in TABLES[sides]))
     said, found = classify_and_score(classifier, text, truncate=truncate)
     if outputs:
         write_text(outputs, "".join(f"{label}\n" for label in said))

@@ -3,8 +3,8 @@
 The Transformer's encoder on its own. New: it is trained without labels, by guessing words that were masked from both
 their sides, and whether one sentence follows another; what it has learned then serves other tasks with one layer more.
 
-    x(i) = norm(word + position + segment)  →  blocks, post-norm, GELU  →  h(i)
-    masked words   softmax(E · norm(gelu(W h(i))) + b), E the embedding matrix
+    x(i) = norm(word + position + segment)  →  blocks, post-norm, activation f = GELU  →  h(i)
+    masked words   softmax(E · norm(f(W h(i))) + b), E the embedding matrix
     next sentence  softmax(W tanh(W_p h([CLS])))
 
 Differs from the paper: weights start from a normal distribution that is not cut off at two standard deviations.
@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.attention import padding_mask
-from regard.layers import Block, Dropout, Shape
+from regard.layers import ACTIVATIONS, Block, Dropout, Shape
 from regard.layers.positions import Learned
 from regard.sections import Section
 
@@ -117,6 +116,7 @@ class BertForPretraining(nn.Module):
         self.config = config
         self.bert = Bert(config, vocabulary=vocabulary)
         self.transform = nn.Linear(config.width, config.width)
+        self.activation = ACTIVATIONS[config.activation]
         self.norm = nn.LayerNorm(config.width, eps=config.epsilon)
         self.output = nn.Linear(config.width, vocabulary)
         self.follows = nn.Linear(config.width, 2)
@@ -125,7 +125,7 @@ class BertForPretraining(nn.Module):
 
     def guesses(self, hidden: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """What a token was, before the product with the vocabulary."""
-        guessed: Tensor = self.norm(F.gelu(self.transform(hidden)))
+        guessed: Tensor = self.norm(self.activation(self.transform(hidden)))
         return guessed
 
     def next_sentence(self, hidden: Float[Tensor, "B S D"]) -> Float[Tensor, "B 2"]:

@@ -20,6 +20,8 @@ from regard.tasks.traces import marked_row
 BATCH_TOKENS = 8192
 Text = str | Sequence[str]
 """One text, or a pair of texts."""
+TAKEN = {(1,): "single texts", (2,): "pairs of texts", (2, 1): "single texts or pairs of texts, all alike"}
+"""By the numbers of texts that an example may have."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,29 @@ class Classified:
 
 
 class Classifier:
-    """What `regard.load` gives for a classifier."""
+    """What `regard.load` gives for a classifier.
 
-    def __init__(self, model: nn.Module, tokenizers: LabelledTokenizer, *, language: str = "", name: str = "") -> None:
+    takes: how many texts an example may have. One of ours takes what it was trained on; one of others does not say what
+    that was, and takes single texts or pairs, whichever it is given."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        tokenizers: LabelledTokenizer,
+        *,
+        takes: Sequence[int] = (),
+        language: str = "",
+        name: str = "",
+    ) -> None:
         self.model, self.tokenizers, self.language, self.name = model.eval(), tokenizers, language, name
         self.labels, self.sides = tokenizers.labels, tokenizers.sides
+        self.takes = tuple(takes) or (self.sides,)
 
     @classmethod
     def assemble(cls, model: nn.Module, tokenizers: LabelledTokenizer, config: Tree, name: str) -> "Classifier":
         """From the parts of a bundle."""
-        return cls(model, tokenizers, language=config["data"].get("language", ""), name=name)
+        language = config["data"].get("language", "")
+        return cls(model, tokenizers, takes=config.get("sides", ()), language=language, name=name)
 
     @property
     def limit(self) -> int:
@@ -102,9 +117,9 @@ class Classifier:
     def _examples(self, texts: Sequence[Text], *, truncate: bool = False) -> Examples:
         rows = [(text,) if isinstance(text, str) else tuple(text) for text in texts]
         for number, row in enumerate(rows):
-            if len(row) != self.sides:
+            if len(row) not in self.takes or len(row) != len(rows[0]):
                 raise DataError(
-                    f"This classifier takes {'pairs of texts' if self.sides == 2 else 'single texts'}.",
+                    f"This classifier takes {TAKEN[self.takes]}.",
                     found=f"{len(row)} in text {number + 1}: {' | '.join(row)[:80]!r}",
                 )
         examples = Examples(rows, self.tokenizers.tokenizer)

@@ -17,6 +17,9 @@ from regard.sections import Section
 from regard.text import Tokenizer
 
 BATCH_TOKENS = 2048  # on a CPU core, 1024 to 2048 were measured to be fastest
+BATCH_COSTS = 64  # so many more tokens take the time that a batch takes by itself; 32 to 63 were measured
+AT_ONCE = 1024  # texts that are split at a time: what the tokenizer says of each token takes far more than the token
+MARKS = 2  # before and behind a text
 POOLINGS = {"cls": First, "mean": Mean, "max": Max}
 Vector = Float32[np.ndarray, "D"]
 
@@ -31,29 +34,56 @@ class EmbeddingConfig(Section):
 
 
 def vectors(
-    bert: nn.Module, tokenizer: Tokenizer, texts: Sequence[str], how: EmbeddingConfig, *, budget: int, truncate: bool
+    bert: nn.Module,
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    how: EmbeddingConfig,
+    *,
+    budget: int | None = None,
+    truncate: bool = False,
 ) -> Iterator[tuple[int, Vector]]:
-    """(number of the text, its vector) as they come, the short ones first. budget: most tokens of a batch."""
+    """(number of the text, its vector) as they come, the short ones first. budget: most tokens of a batch; None: what
+    suits a CPU."""
     encoded = _encoded(tokenizer, texts, how, truncate=truncate)
-    lengths = np.array([len(ids) for ids in encoded], dtype=np.int64).reshape(-1, 1)
+    lengths = np.array([len(ids) + MARKS for ids in encoded], dtype=np.int64)
     device = next(bert.parameters()).device
     pool = POOLINGS[how.pooling](0)
-    for group in group_by_length(lengths, budget, np.arange(len(encoded))) if encoded else ():
-        tokens, sizes = (part.to(device) for part in pad([encoded[i] for i in group], tokenizer.pad))
+    before, behind = [tokenizer.start], [tokenizer.end]
+    for group in _groups(lengths, budget) if encoded else ():
+        rows = [encoded[i] for i in group]
+        tokens, sizes = (part.to(device) for part in pad(rows, tokenizer.pad, before=before, behind=behind))
         with torch.inference_mode():
             pooled = pool(bert(tokens, sizes), sizes).float()
-            rows = (unit(pooled, dim=-1) if how.normalize else pooled).cpu().numpy()
-        yield from zip(group.tolist(), rows, strict=True)
+            found = (unit(pooled, dim=-1) if how.normalize else pooled).cpu().numpy()
+        yield from zip(group.tolist(), found, strict=True)
 
 
-def _encoded(tokenizer: Tokenizer, texts: Sequence[str], how: EmbeddingConfig, *, truncate: bool) -> list[list[int]]:
-    """Each text between its marks; an empty one is the marks alone."""
-    found = tokenizer.encode_all([how.prefix + text for text in texts])
-    room = how.limit - 2
-    for number, ids in enumerate(found):
-        if len(ids) > room and not truncate:
-            raise too_long(len(ids) + 2, how.limit, f"Text {number + 1}", "cut it with --truncate (truncate=True), or ")
-    return [[tokenizer.start, *ids[:room], tokenizer.end] for ids in found]
+def _groups(lengths: np.ndarray, budget: int | None) -> list[np.ndarray]:
+    """Texts of like length. Without a budget, a batch also ends where more would be padded than another one costs."""
+    if budget is not None:
+        return group_by_length(lengths[:, None], budget, np.arange(len(lengths)))
+    order = np.argsort(lengths, kind="stable")
+    cuts, count, padding, longest = [], 0, 0, 0
+    for place, length in enumerate(lengths[order].tolist()):
+        padding += count * (length - longest)
+        if count and (padding > BATCH_COSTS or (count + 1) * length > BATCH_TOKENS):
+            cuts.append(place)
+            count = padding = 0
+        count, longest = count + 1, length
+    return np.split(order, cuts)
+
+
+def _encoded(tokenizer: Tokenizer, texts: Sequence[str], how: EmbeddingConfig, *, truncate: bool) -> list[np.ndarray]:
+    """The tokens of each text, without marks."""
+    found: list[np.ndarray] = []
+    room = max(0, how.limit - MARKS)
+    for first in range(0, len(texts), AT_ONCE):
+        for ids in tokenizer.encode_all([how.prefix + text for text in texts[first : first + AT_ONCE]]):
+            if len(ids) > room and not truncate:
+                place, cut = f"Text {len(found) + 1}", "cut it with --truncate (truncate=True), or "
+                raise too_long(len(ids) + MARKS, how.limit, place, cut)
+            found.append(np.array(ids[:room], dtype=np.int32))
+    return found
 
 
 def too_long(length: int, limit: int, what: str = "The text", do: str = "") -> LimitError:

@@ -14,7 +14,7 @@ from regard.config import Tree
 from regard.errors import ConfigError, DataError
 from regard.insight import Trace
 from regard.models.pretrained.networks import FOLLOWS, MASKED, POOLER
-from regard.tasks.embedding import BATCH_TOKENS, EmbeddingConfig, Vector, listed, too_long, vectors
+from regard.tasks.embedding import EmbeddingConfig, Vector, listed, too_long, vectors
 from regard.tasks.texts import OneTokenizer
 from regard.tasks.traces import marked_row
 from regard.text.wordpiece import PREFIX
@@ -50,8 +50,7 @@ class Encoder:
         self.model, self.tokenizers, self.language, self.name = model.eval(), tokenizers, language, name
         self.tokenizer, self.parts = tokenizers.tokenizer, tuple(parts)
         self.bert: Any = model.bert
-        how = embedding or EmbeddingConfig()
-        self.embedding = how.model_copy(update={"limit": min(how.limit or self.limit, self.limit)})
+        self.embedding = self._limited(embedding or EmbeddingConfig())
 
     @classmethod
     def assemble(cls, model: nn.Module, tokenizers: OneTokenizer, config: Tree, name: str) -> "Encoder":
@@ -69,22 +68,27 @@ class Encoder:
         return int(self.bert.config.limit)
 
     def embed(
-        self, texts: Sequence[str], *, batch_tokens: int = BATCH_TOKENS, truncate: bool = False, **how: Any
+        self, texts: Sequence[str], *, batch_tokens: int | None = None, truncate: bool = False, **how: Any
     ) -> Float32[np.ndarray, "N D"]:
         """A vector for each text, in their order. pooling: "cls", "mean" or "max"; normalize: to length 1; if they are
-        not given, as the model was made for. truncate: cut what is longer than the model can take."""
+        not given, as the model was made for. truncate: cut what is longer than the model can take. batch_tokens: most
+        tokens that are computed together; if it is not given, what suits a CPU."""
         found = np.empty((len(texts), self.bert.config.width), dtype=np.float32)
         for number, vector in self.vectors(texts, batch_tokens=batch_tokens, truncate=truncate, **how):
             found[number] = vector
         return found
 
     def vectors(
-        self, texts: Sequence[str], *, batch_tokens: int = BATCH_TOKENS, truncate: bool = False, **how: Any
+        self, texts: Sequence[str], *, batch_tokens: int | None = None, truncate: bool = False, **how: Any
     ) -> Iterator[tuple[int, Vector]]:
         """The same as (number of the text, its vector), as they come."""
         asked = {key: value for key, value in how.items() if value is not None}
-        config = EmbeddingConfig.parse(self.embedding.model_dump() | asked, where="embed")
+        config = self._limited(EmbeddingConfig.parse(self.embedding.model_dump() | asked, where="embed"))
         return vectors(self.bert, self.tokenizer, listed(texts), config, budget=batch_tokens, truncate=truncate)
+
+    def _limited(self, how: EmbeddingConfig) -> EmbeddingConfig:
+        """With a limit that the model has."""
+        return how.model_copy(update={"limit": min(how.limit or self.limit, self.limit)})
 
     @torch.inference_mode()
     def hidden(self, text: str, second: str | None = None, *, layer: int = -1) -> Float32[np.ndarray, "S D"]:

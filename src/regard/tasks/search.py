@@ -1,7 +1,6 @@
 """Search by meaning: the lines whose vectors point where the vector of a question points. Exact: every line is
 compared."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +11,9 @@ from torch import Tensor
 
 from regard.errors import DataError
 
-BLOCK = 262_144
-"""Rows that are compared at a time: with many questions the scores of all rows would not fit into memory."""
+SCORES = 1 << 23
+"""Scores that are held at a time: with many questions those of all lines would not fit into memory."""
+SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,15 @@ class Hit:
 
 
 class Index:
-    """Vectors of length 1, one for each line."""
+    """A vector for each line, of any length. They are not copied: those of a file stay in the file, and the system
+    keeps in memory what is read of it."""
 
     def __init__(self, vectors: Float[np.ndarray, "N D"]) -> None:
-        long = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not np.isfinite(long).all():
-            row = int(np.argmin(np.isfinite(long)))
-            raise DataError("The vectors have entries that are not numbers.", found=f"row {row}")
-        if np.abs(long - 1).max(initial=0.0) > 1e-3:
-            vectors = vectors / np.maximum(long, 1e-12)
         self.vectors = torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32))
+        self.lengths = torch.linalg.vector_norm(self.vectors, dim=1)
+        if len(odd := (~self.lengths.isfinite()).nonzero()):
+            raise DataError("The vectors have entries that are not numbers.", found=f"row {int(odd[0])}")
+        self.lengths.clamp_(min=SMALLEST)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -43,13 +42,12 @@ class Index:
     def read(cls, path: Path | str) -> "Index":
         """The vectors that `regard embed --output x.npy` wrote."""
         try:
-            found = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
+            found = np.load(path, mmap_mode="c", allow_pickle=False)  # "c": torch wants what it could write to
+        except (OSError, ValueError, EOFError) as error:
             raise DataError(f"{path} cannot be read.", found=str(error)[:120], do="make it with regard embed") from None
-        if found.ndim != 2 or not np.issubdtype(found.dtype, np.floating):
-            raise DataError(
-                f"{path} holds no vectors.", found=f"{found.dtype} of shape {found.shape}", wanted="a row for each line"
-            )
+        if not isinstance(found, np.ndarray) or found.ndim != 2 or not np.issubdtype(found.dtype, np.floating):
+            held = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else "several arrays"
+            raise DataError(f"{path} holds no vectors.", found=held, wanted="a row for each line")
         return cls(found)
 
     @torch.inference_mode()
@@ -62,20 +60,47 @@ class Index:
                 found=f"{self.vectors.shape[1]} and {wanted.shape[1]}",
                 do="embed both with the same model",
             )
-        wanted = wanted / wanted.norm(dim=1, keepdim=True).clamp_min(1e-12)
-        scores, lines = torch.empty(len(wanted), 0), torch.empty(len(wanted), 0, dtype=torch.long)
-        for first in range(0, len(self), BLOCK):
-            found = self._scores(self.vectors[first : first + BLOCK], wanted)
-            best = found.topk(min(most, found.shape[1]), dim=1)
-            scores = torch.cat((scores, best.values), dim=1)
-            lines = torch.cat((lines, best.indices + first), dim=1)
-        return [_best(row, places, most) for row, places in zip(scores.tolist(), lines.tolist(), strict=True)]
+        if not len(wanted) or not len(self):
+            return [[] for _ in wanted]
+        count = max(1, SCORES // len(wanted))
+        best: list[list[Found]] = [[] for _ in wanted]
+        for first in range(0, len(self), count):
+            found = _best(self._scores(wanted, first, first + count), most)
+            for so_far, (scores, lines) in zip(best, found, strict=True):
+                so_far.append((scores, lines + first))
+        lengths = torch.linalg.vector_norm(wanted, dim=1).clamp_min(SMALLEST).tolist()
+        return [_joined(found, most, length) for found, length in zip(best, lengths, strict=True)]
 
-    def _scores(self, block: Tensor, wanted: Tensor) -> Tensor:
-        """(Q N). A single question is a product with a vector, which reads the block once."""
-        return (block @ wanted[0])[None] if len(wanted) == 1 else wanted @ block.T
+    def _scores(self, wanted: Tensor, first: int, end: int) -> Float[Tensor, "Q N"]:
+        """Of some lines: the cosine, times the length of the question, which orders nothing. A single question is a
+        product with a vector: it takes as long as reading the vectors does."""
+        block = self.vectors[first:end]
+        products = (block @ wanted[0])[None] if len(wanted) == 1 else wanted @ block.T
+        return products.div_(self.lengths[first:end])
 
 
-def _best(scores: Sequence[float], lines: Sequence[int], most: int) -> list[Hit]:
-    ranked = sorted(zip(scores, lines, strict=True), key=lambda found: (-found[0], found[1]))
-    return [Hit(line, score) for score, line in ranked[:most]]
+Found = tuple[Tensor, Tensor]
+"""Scores and their lines, the best first."""
+
+
+def _best(scores: Float[Tensor, "Q N"], most: int) -> list[Found]:
+    """For each question. topk may choose any of several equal ones: it says how good the worst is, and all that are as
+    good are sorted."""
+    worst = scores.topk(min(most, scores.shape[1]), dim=1).values[:, -1:]
+    asked, lines = (scores >= worst).nonzero(as_tuple=True)
+    counts = asked.bincount(minlength=len(scores)).tolist()
+    parts = (torch.split_with_sizes(found, counts) for found in (scores[asked, lines], lines))
+    return [_sorted(values, places, most) for values, places in zip(*parts, strict=True)]
+
+
+def _sorted(scores: Tensor, lines: Tensor, most: int) -> Found:
+    """Lines that come in their order: equal ones stay in it."""
+    order = scores.sort(descending=True, stable=True).indices[:most]
+    return scores[order], lines[order]
+
+
+def _joined(found: list[Found], most: int, length: float) -> list[Hit]:
+    """Of all parts, each with its best."""
+    values, places = (torch.cat(parts) for parts in zip(*found, strict=True))
+    scores, lines = _sorted(values, places, most)
+    return [Hit(line, score / length) for line, score in zip(lines.tolist(), scores.tolist(), strict=True)]

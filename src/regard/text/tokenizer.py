@@ -49,9 +49,11 @@ class Tokenizer:
         self.pad, self.start, self.end, self.unknown = (self._mark(role) for role in ("pad", "start", "end", "unknown"))
         self.mask = self._found("mask")
         """None if there is no such mark."""
+        self._rows = max(self.backend.get_vocab().values(), default=-1) + 1
 
     def __len__(self) -> int:
-        return int(self.backend.get_vocab_size())
+        """Rows that a model needs: one more than the highest id. (A vocabulary of others may leave ids out.)"""
+        return self._rows
 
     def encode(self, text: str) -> list[int]:
         return list(self.backend.encode(_valid(text), add_special_tokens=False).ids)

@@ -29,9 +29,9 @@ def shaken(model: Any) -> Any:
     return model.eval()
 
 
-@pytest.fixture(scope="module")
-def theirs() -> Any:
-    config = transformers.BertConfig(**SIZES, attn_implementation="eager")
+@pytest.fixture(scope="module", params=["gelu", "relu", "gelu_new"])
+def theirs(request: pytest.FixtureRequest) -> Any:
+    config = transformers.BertConfig(**SIZES, hidden_act=request.param, attn_implementation="eager")
     return shaken(transformers.BertForPreTraining(config))
 
 
@@ -78,6 +78,7 @@ def test_our_weights_make_the_same_model_of_theirs(theirs: Any, ours: BertForPre
     assert not unexpected
     assert all("decoder" in name or "position_ids" in name for name in missing)  # tied to what is there
     again.tie_weights()
+    assert again.config.hidden_act == theirs.config.hidden_act
     for name, tensor in theirs.state_dict().items():
         assert torch.equal(tensor, again.state_dict()[name]), name
 

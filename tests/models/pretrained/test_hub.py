@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.models.pretrained import hub
+from regard import hub
 from tests.models.pretrained.checkpoints import theirs, write
 
 SHA = "0123456789abcdef0123456789abcdef01234567"

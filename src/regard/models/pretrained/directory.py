@@ -73,6 +73,7 @@ def _tree(kind: str, network: Network, embedding: Tree) -> Tree:
         "tokenizer": {"joint": True},
         "data": {"language": ""},
         "parts": list(network.parts),
+        "sides": [2, 1] if network.settings["segments"] > 1 else [1],
         "embedding": {**embedding, "limit": min(network.settings["limit"], embedding.get("limit", 10**9))},
     }
 

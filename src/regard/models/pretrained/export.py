@@ -24,7 +24,6 @@ def export_hf(loaded: Any, directory: Path) -> str:
     if type(model) not in ARCHITECTURES:
         told = ", ".join(kind.__name__ for kind in ARCHITECTURES)
         raise ConfigError("This model has no form in transformers.", found=type(model).__name__, wanted=told)
-    _check_head(model)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise BundleError(f"{directory} is not empty.", do="give a new directory")
     architecture = ARCHITECTURES[type(model)](loaded)
@@ -55,16 +54,6 @@ ARCHITECTURES: dict[type[nn.Module], Callable[[Any], str]] = {
     BertClassifier: lambda loaded: CLASSIFIER,
 }
 """Our model, and the class of transformers that it becomes."""
-
-
-def _check_head(model: Any) -> None:
-    """Our head for hidden words always uses gelu, theirs what the encoder uses."""
-    if isinstance(model, BertForPretraining) and model.config.activation != "gelu":
-        raise ConfigError(
-            "In transformers, this model would give other words.",
-            found=f"model.activation={model.config.activation}",
-            wanted="gelu",
-        )
 
 
 def _theirs(model: nn.Module, parts: tuple[str, ...]) -> dict[str, Tensor]:

@@ -46,7 +46,7 @@ def read_bert(config: Mapping[str, Any], tensors: Mapping[str, Tensor], *, where
     labels = _labels(config, plain, where) if CLASSIFIER in (config.get("architectures") or ()) else ()
     model = _built(section, int(config.get("vocab_size", VOCABULARY)), parts, labels)
     if isinstance(model, BertForPretraining):
-        _check_tied(section, plain, where)
+        _check_tied(plain, where)
     _check_complete(plain, model, tuple(SIGNS) if labels else parts, where)
     _fill(model, tensors, where)
     task = "classification" if labels else "masked-lm"
@@ -88,17 +88,16 @@ def _check_complete(plain: Mapping[str, Tensor], model: nn.Module, parts: tuple[
         )
 
 
-def _check_tied(section: BertConfig, plain: Mapping[str, Tensor], where: str) -> None:
-    """The head for hidden words is computed as nearly all checkpoints have it; others would give wrong words."""
+def _check_tied(plain: Mapping[str, Tensor], where: str) -> None:
+    """The head for hidden words has the matrix of the embedding, as in nearly all checkpoints; with another one it
+    would give wrong words."""
     words, decoder = plain.get("embeddings.word_embeddings.weight"), plain.get(f"{names.DECODER}.weight")
-    odd = ""
     if words is not None and decoder is not None and not torch.equal(words, decoder):
-        odd = f"{names.DECODER}.weight differs from the embedding's matrix"
-    if section.activation != "gelu":
-        odd = f"hidden_act {names.ACTIVATIONS[section.activation]!r}"
-    if odd:
-        wanted = "one that shares the embedding's matrix and uses gelu"
-        raise BundleError(f"The head for hidden words in {where} is of another kind.", found=odd, wanted=wanted)
+        raise BundleError(
+            f"The head for hidden words in {where} is of another kind.",
+            found=f"{names.DECODER}.weight differs from the embedding's matrix",
+            wanted="one that shares the embedding's matrix",
+        )
 
 
 def _labels(config: Mapping[str, Any], plain: Mapping[str, Tensor], where: str) -> tuple[str, ...]:
