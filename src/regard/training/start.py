@@ -87,10 +87,7 @@ def prepare(
     saved = world.told(lambda: directory.claim(out, resume=resume or again, overwrite=overwrite and not again))
     if saved is not None:
         config = resolve(world.told(lambda: directory.agree(out, saved, tree)))
-    if config.training.precision != "float32" and world.device == "cpu":
-        raise ConfigError(
-            f"training.precision={config.training.precision} is for GPUs.", do="leave it out to train on a CPU"
-        )
+    _check_precision(config.training.precision, world.device)
     watcher = watcher if world.leads else Nobody()
     keep_freed_memory()
     torch.set_num_threads(config.training.threads or torch.get_num_threads())
@@ -120,6 +117,11 @@ def prepare(
     if minutes and run.resumed:
         watcher.said("--minutes is left aside: a resumed run keeps its number of updates")
     return _within(run, minutes) if minutes and not run.resumed else run
+
+
+def _check_precision(precision: str, device: str) -> None:
+    if precision != "float32" and device == "cpu":
+        raise ConfigError(f"training.precision={precision} is for GPUs.", do="leave it out to train on a CPU")
 
 
 def _from_another(tree: Tree, begun: bundle.Trained) -> Tree:
@@ -173,9 +175,9 @@ def in_updates(training: TrainingConfig, task: Any) -> TrainingConfig:
     epoch = _updates_an_epoch(task)
     updates = max(1, round(training.epochs * epoch))
     often = min(500, epoch)
-    open_ = {"warmup": min(400, max(1, updates // 5)), "validate_every": often, "save_every": often}
+    left_open = {"warmup": min(400, max(1, updates // 5)), "validate_every": often, "save_every": often}
     given = {name: value for name, value in training.model_dump().items() if name in training.model_fields_set}
-    return TrainingConfig.parse({**open_, **given, "updates": updates, "epochs": 0.0}, where="training")
+    return TrainingConfig.parse({**left_open, **given, "updates": updates, "epochs": 0.0}, where="training")
 
 
 def _updates_an_epoch(task: Any) -> int:

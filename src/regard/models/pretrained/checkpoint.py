@@ -1,7 +1,7 @@
 """The weights of others on disk: safetensors or pytorch_model.bin, in one file or in parts. No pickle is executed."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from pickle import UnpicklingError
 
@@ -14,6 +14,19 @@ from regard.weights import read_tensors
 
 FILES = ("model.safetensors", "pytorch_model.bin")
 """The first that is there is read, whole or in the parts that its index names."""
+SHOWN = 3
+"""Names of missing weights that are told."""
+
+
+def check_complete(missing: Sequence[str], where: str) -> None:
+    """Refuses a checkpoint that lacks some of the weights that it needs."""
+    if missing:
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        raise BundleError(
+            f"{where} lacks weights of the model that its config.json describes.",
+            found=f"missing: {', '.join(missing[:SHOWN])}{more}",
+            do="fetch it again, or correct config.json",
+        )
 
 
 def read_checkpoint(directory: Path) -> tuple[dict[str, Tensor], Path]:

@@ -18,6 +18,7 @@ from torch import Tensor
 from regard.errors import BundleError
 from regard.files import write_atomically, write_text
 from regard.models.gpt2 import GPT2, GPT2Config
+from regard.models.pretrained.checkpoint import check_complete
 from regard.models.pretrained.networks import Network
 from regard.text import Tokenizer
 from regard.text.gpt2_files import write_tokenizer
@@ -60,7 +61,6 @@ WANTED: dict[str, tuple[object, ...]] = {
     "add_cross_attention": (False,),
 }
 """What a config.json may say; the first is meant where it says nothing."""
-SHOWN = 3
 
 
 def settings(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,13 +152,7 @@ def _no_bias(name: str, tensors: Mapping[str, Tensor]) -> Tensor:
 def _check(plain: Mapping[str, Tensor], layers: int, where: str) -> None:
     """Whatever the model needs is there, and its head is the embedding's matrix."""
     missing = [name for _, name in _pairs(range(layers)) if name not in plain]
-    if missing:
-        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-        raise BundleError(
-            f"{where} lacks weights of the model that its config.json describes.",
-            found=f"missing: {', '.join(missing[:SHOWN])}{more}",
-            do="fetch it again, or correct config.json",
-        )
+    check_complete(missing, where)
     if HEAD in plain and not torch.equal(plain[HEAD], plain[WORDS]):
         raise BundleError(
             f"The head in {where} is of another kind.",

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from regard.errors import BundleError
 from regard.models.bert import BertClassifier, BertConfig, BertEncoder, BertForPretraining
 from regard.models.pretrained import bert as names
+from regard.models.pretrained.checkpoint import check_complete
 from regard.weights import put_weights, weights_of
 
 VOCABULARY = 30522  # where config.json does not say: transformers takes BERT-base's
@@ -23,7 +24,6 @@ SIGNS = {
 """A part that a checkpoint may have or not, and the tensor that tells."""
 OPTIONAL = {POOLER: "pooler.", MASKED: "cls.predictions.", FOLLOWS: "cls.seq_relationship."}
 """How the names of its tensors begin."""
-SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,7 @@ def _check_complete(plain: Mapping[str, Tensor], model: nn.Module, parts: tuple[
     """Whatever the model needs is there, but for parts that are missing as a whole."""
     wanted = names.modern(names.theirs(weights_of(model)))
     missing = sorted(name for name in wanted if name not in plain and not name.startswith(without(parts)))
-    if missing:
-        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-        raise BundleError(
-            f"{where} lacks weights of the model that its config.json describes.",
-            found=f"missing: {', '.join(missing[:SHOWN])}{more}",
-            do="fetch it again, or correct config.json",
-        )
+    check_complete(missing, where)
 
 
 def _check_tied(plain: Mapping[str, Tensor], where: str) -> None:
