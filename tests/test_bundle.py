@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import regard
+from regard import bundle
 from regard.errors import BundleError, ConfigError, LimitError
 from tests.runs import run_tiny, run_tree, tiny_tree
 
@@ -31,6 +32,15 @@ def test_the_card_knows_data_seed_versions_and_signatures(model: Path) -> None:
     assert len(card["data"]["train"]) == 64
     assert card["scores"]["val"]["signature"].startswith("nrefs:1")
     assert "BLEU" in (model / "README.md").read_text()
+
+
+def test_what_was_noticed_in_training_is_told_to_who_reads_the_card(model: Path) -> None:
+    card = bundle.read_card(model)
+    found = {"what": "overfitting", "evidence": "val loss 2.1, best 1.9", "advice": "stop earlier"}
+    bundle.write_card(model, {**card, "diagnoses": [found]})
+    assert "- overfitting: val loss 2.1, best 1.9; stop earlier" in (model / "README.md").read_text()
+    bundle.write_card(model, {**card, "diagnoses": []})
+    assert "noticed" not in (model / "README.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])

@@ -183,6 +183,7 @@ def versions() -> dict[str, str]:
 def _readme(name: str, card: Tree) -> str:
     langs = " → ".join(lang for lang in card.get("langs", ()) if lang)
     scores = [f"- {split}: {figures['headline']}" for split, figures in card["scores"].items()]
+    doubts = [f"- {found['what']}: {found['evidence']}; {found['advice']}" for found in card.get("diagnoses", ())]
     lines = [
         f"# {name}",
         "",
@@ -190,6 +191,7 @@ def _readme(name: str, card: Tree) -> str:
         f"trained with *regard* (seed {card['seed']}, {card['updates']:,} updates).",
         "",
         *scores,
+        *(["", "What was noticed while it was trained:", "", *doubts] if doubts else []),
         "",
         "```",
         f'regard {card["verb"]} {name} "…"',

@@ -44,6 +44,9 @@ def test_a_user_trains_asks_scores_and_looks(tmp_path: Path, run: Run) -> None:
     code, said, err = run("look", out, "the old cat is here", "--out", str(tmp_path / "look.svg"))
     assert code == 0, err
     assert said == "animal\n"
+    code, said, err = run("info", out)
+    assert code == 0, err
+    assert said.startswith("model       rnn for classification\n")
 
 
 def test_what_cannot_be_done_is_said(tmp_path: Path, run: Run) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from regard import bundle
 from regard.cli.main import app
 from tests.commands import Run
 from tests.runs import run_tiny, write_reversals
@@ -161,13 +162,17 @@ def test_look_says_where_a_word_looks(model: Path, tmp_path: Path, run: Run) -> 
     assert out.startswith("encoder.0.self head 0: *b* gives ")
 
 
-def test_info_tells_sizes_and_scores(model: Path, run: Run) -> None:
+def test_info_tells_sizes_scores_and_what_was_noticed(model: Path, run: Run, tmp_path: Path) -> None:
     _, out, _ = run("info", model)
     assert "transformer for translation, xx → yy" in out
     assert "12 updates" in out
     facts = json.loads(run("info", model, "--json")[1])
     assert facts["weights"]["parameters"] == facts["card"]["parameters"]
     assert facts["config"]["training"]["updates"] == 12
+    found = {"what": "overfitting", "evidence": "val loss 2.1, best 1.9", "advice": "stop earlier"}
+    noticed = shutil.copytree(model, tmp_path / "noticed")
+    bundle.write_card(noticed, {**facts["card"], "diagnoses": [found]})
+    assert "diagnosis   overfitting: val loss 2.1, best 1.9\n" in run("info", noticed)[1]
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,15 @@ def info(
         facts = {"config": config, "card": card, "weights": weights}
         sys.stdout.write(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
         return
-    langs = " → ".join(filter(None, config["data"]["langs"])) or "languages not given"
+    langs = " → ".join(filter(None, config["data"].get("langs", ())))
     settings = "  ".join(f"{key}={value}" for key, value in config["model"].items() if key != "name")
     lines = [
-        f"model       {config['model']['name']} for {config['task']}, {langs}",
+        f"model       {config['model']['name']} for {config['task']}" + (f", {langs}" if langs else ""),
         f"weights     {weights['parameters']:,} parameters, {weights['bytes'] / 1e6:.1f} MB",
         f"settings    {settings}",
         f"training    {card.get('updates', '?')} updates in {card.get('train_seconds', '?')} s, seed {config['seed']}"
         + ("" if card else "  (not finished)"),
     ]
     lines += [f"{split:<11} {figures['headline']}" for split, figures in card.get("scores", {}).items()]
+    lines += [f"{'diagnosis':<11} {found['what']}: {found['evidence']}" for found in card.get("diagnoses", ())]
     sys.stdout.write("\n".join(lines) + "\n")
