@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 from importlib.metadata import version
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -135,12 +136,13 @@ def other(setup: Setup, rank: int, link: Connection) -> None:
     keep_freed_memory()
     torch.manual_seed(setup.config["seed"])
     player, began = Ours(setup, rank), time.process_time()
-    while True:
-        if (given := link.recv()) is None:
-            link.send(time.process_time() - began)
-            began = time.process_time()
-        else:
-            player.update(player.prepare(given))
+    with suppress(EOFError):  # the bench is over
+        while True:
+            if (given := link.recv()) is None:
+                link.send(time.process_time() - began)
+                began = time.process_time()
+            else:
+                player.update(player.prepare(given))
 
 
 if __name__ == "__main__":

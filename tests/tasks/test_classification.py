@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer as Backend
+from tokenizers.processors import BertProcessing
 
 import regard
 from regard.data.batches import Share
@@ -15,6 +17,7 @@ from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.evaluation.classification import Classes
 from regard.tasks.classification import Examples
 from regard.tasks.texts import WordPieceConfig
+from regard.text import train_tokenizer
 from regard.training.start import prepare
 from tests.models.pretrained import checkpoints
 from tests.runs import Silent, run_tree
@@ -98,6 +101,21 @@ def test_a_class_does_not_depend_on_the_company(tmp_path: Path, model: str) -> N
     examples = Examples([("cat",), ("the old cat is here and there",)], run.task.tokenizers.tokenizer)
     both, alone = network(*examples.batch([0, 1])), network(*examples.batch([0]))
     assert torch.allclose(both[0], alone[0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "sides", [("a b c d e f g",), ("a b c d e f g", "a b"), ("a", "a b c d e f"), ("a b c d", "e f g h")]
+)
+@pytest.mark.parametrize("most", [5, 6, 7, 8])
+def test_what_is_too_long_is_cut_as_others_do(sides: tuple[str, ...], most: int) -> None:
+    tokenizer = train_tokenizer(["a b c d e f g h"] * 5, WordPieceConfig())
+    oracle = Backend.from_str(tokenizer.backend.to_str())
+    oracle.post_processor = BertProcessing(("[SEP]", tokenizer.end), ("[CLS]", tokenizer.start))
+    oracle.enable_truncation(most, strategy="longest_first")
+    examples = Examples([sides], tokenizer)
+    examples.cut(most)
+    assert examples.ids(0) == oracle.encode(*sides).ids
+    assert examples.lengths.tolist() == [min(most, len(examples.ids(0)))]
 
 
 def test_the_second_text_is_told_apart(tmp_path: Path) -> None:

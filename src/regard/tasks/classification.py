@@ -66,29 +66,37 @@ class Examples:
     def __init__(self, texts: Sequence[Sequence[str]], tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         sides = [tokenizer.encode_all(side) for side in zip(*texts, strict=True)]
-        self.ids = [self._marked(parts) for parts in zip(*sides, strict=True)]
-        self.seconds = [len(parts[0]) + 2 for parts in zip(*sides, strict=True)]
+        self.parts = list(zip(*sides, strict=True))
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.parts)
 
-    def _marked(self, parts: Sequence[list[int]]) -> list[int]:
-        return [self.tokenizer.start] + [id for part in parts for id in (*part, self.tokenizer.end)]
+    def ids(self, row: int) -> list[int]:
+        """The tokens of a row with their marks."""
+        return [self.tokenizer.start] + [id for part in self.parts[row] for id in (*part, self.tokenizer.end)]
 
     @property
     def lengths(self) -> np.ndarray:
         """Tokens, the marks among them."""
-        return np.array([len(ids) for ids in self.ids])
+        return np.array([1 + sum(len(part) + 1 for part in parts) for parts in self.parts])
 
     def cut(self, most: int) -> None:
-        """Shortens what is too long; the last mark stays."""
-        self.ids = [ids if len(ids) <= most else [*ids[: most - 1], self.tokenizer.end] for ids in self.ids]
+        """Shortens what is too long; of a pair first the longer, as transformers does."""
+        for row in np.flatnonzero(self.lengths > most).tolist():
+            parts = self.parts[row]
+            room = most - 1 - len(parts)
+            if len(parts) == 1:
+                kept = [room]
+            else:
+                least = min(*map(len, parts), room // 2)
+                kept = [room - least, least] if len(parts[0]) > len(parts[1]) else [least, room - least]
+            self.parts[row] = tuple(part[:count] for part, count in zip(parts, kept, strict=True))
 
     def batch(self, rows: Sequence[int] | np.ndarray) -> tuple[Tensor, Tensor, Tensor]:
         """Tokens, lengths and segments of some rows."""
-        tokens, lengths = pad([self.ids[row] for row in rows], self.tokenizer.pad)
+        tokens, lengths = pad([self.ids(int(row)) for row in rows], self.tokenizer.pad)
         places = torch.arange(tokens.shape[1])
-        seconds = torch.tensor([self.seconds[row] for row in rows])
+        seconds = torch.tensor([len(self.parts[row][0]) + 2 for row in rows])
         segments = (places >= seconds[:, None]) & (places < lengths[:, None])
         return tokens, lengths, segments.long()
 
