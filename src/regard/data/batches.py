@@ -175,10 +175,11 @@ class _Slots(NamedTuple):
 
 
 def _ranked(lengths: Lengths) -> np.ndarray:
-    """The rows by target length; within one, source lengths go up and, in the next, down again: no jump to pad for."""
-    *others, last = lengths.T
-    keys = [np.where(last % 2, side.max(initial=0) - side, side) for side in others]
-    return np.lexsort((*keys, last))
+    """The rows by their longest side; within one length, the first side grows as the last one shrinks and, in the next,
+    the other way round: no jump to pad for."""
+    longest = lengths.max(axis=1)
+    slant = lengths[:, 0].astype(np.int32) - lengths[:, -1]
+    return np.lexsort((np.where(longest % 2, -slant, slant), longest))
 
 
 def _cuts(longest: np.ndarray, counts: np.ndarray, budget: int) -> list[int]:
