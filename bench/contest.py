@@ -2,24 +2,28 @@
 
 Each contestant is a process with the Python of its own venv. They take turns on the same batches of token ids, a few
 full updates each (forward, loss, backward, clip, optimiser), another one going first from round to round; the others
-wait. The machine's matrix product is measured in every round too.
+wait. One that asks for it gets batches that are not sorted by length, as JoeyNMT's own are not; speed is counted in
+real tokens, so padding is waste. The machine's matrix product is measured in every round too.
 """
 
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count, islice
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+import numpy as np
 import torch
 
+from regard.data.batches import PairBatch
 from regard.data.corpora import build
 from regard.tasks.translation import TranslationTask
 from regard.training.settings import RunConfig
@@ -35,26 +39,28 @@ GEMM_SIZES, GEMM_REPEATS = (1024, 1536, 2048), 3
 
 @dataclass(frozen=True)
 class Contestant:
-    """Who takes part: a script of this directory, and whether it gets our malloc setting and the fused Adam."""
+    """Who takes part: a script of this directory, whether it gets our malloc setting and the fused Adam, and whether
+    its batches are sorted by length."""
 
     name: str
     script: str
     python: Path = HERE
     favours: bool = True
     processes: int = 1
+    by_length: bool = True
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round: FLOP/s of the matrix product, the batches that all had, and everybody's turn."""
+    """One round: FLOP/s of the matrix product, everybody's batches and turn."""
 
     peak: float
-    batches: list[Given]
+    batches: dict[str, list[Given]]
     turns: dict[str, Turn]
 
-    @property
-    def tokens(self) -> int:
-        return sum(batch.tokens for batch in self.batches)
+    def speed(self, name: str) -> float:
+        """Real target tokens a second."""
+        return sum(batch.tokens for batch in self.batches[name]) / self.turns[name].seconds
 
 
 def texts(data: Path, scratch: Path) -> tuple[list[str], str]:
@@ -101,16 +107,20 @@ def started(contestants: Sequence[Contestant], told: Setup) -> Iterator[dict[str
             process.wait()
 
 
-def race(links: dict[str, Connection], task: TranslationTask, rounds: int) -> Iterator[Round]:
-    """One works at a time. The round before the first only warms up."""
-    names, done = list(links), 0
+def race(
+    links: dict[str, Connection], task: TranslationTask, rounds: int, *, mixed: Collection[str] = ()
+) -> Iterator[Round]:
+    """One works at a time; those in `mixed` get batches that are not sorted by length. The round before the first only
+    warms up."""
+    names, by_length, any_length = list(links), _by_length(task), _any_length(task)
     for number in range(-1, rounds):
-        batches = _given(task, done, WARM_UP if number < 0 else BATCHES)
-        done += len(batches)
+        updates = WARM_UP if number < 0 else BATCHES
+        usual, unusual = (list(islice(stream, updates)) for stream in (by_length, any_length))
+        batches = {name: unusual if name in mixed else usual for name in names}
         turns: dict[str, Turn] = {}
         first = number % len(names)
         for name in names[first:] + names[:first]:
-            links[name].send(batches)
+            links[name].send(batches[name])
             turns[name] = links[name].recv()
         if number >= 0:
             yield Round(gemm_rate(), batches, turns)
@@ -147,7 +157,7 @@ def spread(values: Sequence[float], form: str = ".1f") -> str:
 
 def faster(rounds: Sequence[Round], one: str, other: str) -> list[float]:
     """How many times faster one was than the other, in each round."""
-    return [each.turns[other].seconds / each.turns[one].seconds for each in rounds]
+    return [each.speed(one) / each.speed(other) for each in rounds]
 
 
 def cores_had(rounds: Sequence[Round], name: str) -> float:
@@ -155,10 +165,24 @@ def cores_had(rounds: Sequence[Round], name: str) -> float:
     return median(each.turns[name].cpu_seconds / each.turns[name].seconds for each in rounds)
 
 
-def _given(task: TranslationTask, first: int, count: int) -> list[Given]:
-    batches = [task.batch(step) for step in range(first, first + count)]
-    return [
-        Given(*(x.numpy() for x in (each.source, each.source_lengths, each.target, each.target_lengths)))
-        for each in batches
-        if each is not None
-    ]
+def _by_length(task: TranslationTask) -> Iterator[Given]:
+    """Our batches, one after the other."""
+    return (_given(batch) for step in count() if (batch := task.batch(step)) is not None)
+
+
+def _any_length(task: TranslationTask) -> Iterator[Given]:
+    """Batches by the rule of JoeyNMT's TokenBatchSampler ("no bucketing"): pairs in any order, until all of them,
+    padded to the longest, reach the budget."""
+    longest = task.train_pairs.lengths().max(axis=1).tolist()
+    rows: list[int] = []
+    for epoch in count():
+        for row in np.random.default_rng(epoch).permutation(len(longest)).tolist():
+            rows.append(row)
+            if len(rows) * max(longest[row] for row in rows) >= task.config.batch.budget:
+                yield _given(task.train_pairs.batch(np.array(rows)))
+                rows = []
+
+
+def _given(batch: PairBatch) -> Given:
+    parts = (batch.source, batch.source_lengths, batch.target, batch.target_lengths)
+    return Given(*(part.numpy() for part in parts))

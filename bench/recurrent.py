@@ -61,7 +61,7 @@ def table(rounds: Sequence[Round]) -> None:
     """A row for every contestant: medians and quartiles of the rounds."""
     print(f"\n{'median [quartiles]':<34}{'target tokens/s':>22}{'ms an update':>20}{'cores had':>11}{'last loss':>11}")
     for name in (OURS, PEER, PLAIN):
-        speeds = spread([each.tokens / each.turns[name].seconds for each in rounds], ".0f")
+        speeds = spread([each.speed(name) for each in rounds], ".0f")
         times = spread([1000 * each.turns[name].seconds / BATCHES for each in rounds], ".0f")
         last = rounds[-1].turns[name].loss
         print(f"{name:<34}{speeds:>22}{times:>20}{cores_had(rounds, name):>11.2f}{last:>11.2f}")

@@ -2,8 +2,8 @@
 
 Others: a Marian-shaped model of Hugging Face transformers in a hand-written loop, and JoeyNMT's Transformer. Float32,
 uncompiled, dropout and label smoothing alike, one vocabulary, all matrices tied. "Malloc and Adam as ours" means that a
-contestant gets what regard sets up for itself: a malloc that keeps freed memory, and the fused Adam.
-Ours also keeps its moving average of the weights.
+contestant gets what regard sets up for itself: a malloc that keeps freed memory, and the fused Adam. All train on our
+batches, but for JoeyNMT once more on batches made by its own rule. Ours also keeps its moving average of the weights.
 
 Useful FLOPs are those of the matrix products on real tokens: padding, look-ups, biases, norms and softmax count
 nothing. One formula for all, so that the ratio of two contestants is the ratio of their times.
@@ -45,7 +45,8 @@ from turns import Given
 PRESET, VOCABULARY, BATCH_TOKENS = "small", 8000, 4096
 OURS, TWICE = "regard", "regard, 2 processes"
 MARIAN, MARIAN_PLAIN = "HF Marian, malloc and Adam as ours", "HF Marian as it comes"
-JOEY, JOEY_PLAIN = "JoeyNMT, malloc and Adam as ours", "JoeyNMT as it comes"
+JOEY, JOEY_PLAIN = "JoeyNMT, malloc and Adam as ours", "JoeyNMT as it comes, our batches"
+JOEY_OWN = "JoeyNMT as it comes"
 
 
 def configure(files: list[str]) -> RunConfig:
@@ -80,12 +81,12 @@ def table(rounds: Sequence[Round], names: Sequence[str], shape: Any, vocabulary:
     print(f"\nGEMM peak, float32: {spread([each.peak / 1e9 for each in rounds])} GFLOP/s\n")
     columns = f"{'useful GFLOP/s':>22}{'% of GEMM peak':>20}{'target tokens/s':>22}{'cores had':>11}{'last loss':>11}"
     print(f"{'median [quartiles]':<36}{columns}")
-    flops = [sum(useful_flops(batch, shape, vocabulary) for batch in each.batches) for each in rounds]
     found = {}
     for name in names:
+        flops = [sum(useful_flops(batch, shape, vocabulary) for batch in each.batches[name]) for each in rounds]
         rates = [work / each.turns[name].seconds for work, each in zip(flops, rounds, strict=True)]
         shares = [100 * rate / each.peak for rate, each in zip(rates, rounds, strict=True)]
-        speeds = spread([each.tokens / each.turns[name].seconds for each in rounds], ".0f")
+        speeds = spread([each.speed(name) for each in rounds], ".0f")
         row = f"{spread([rate / 1e9 for rate in rates]):>22}{spread(shares):>20}{speeds:>22}"
         print(f"{name:<36}{row}{cores_had(rounds, name):>11.2f}{rounds[-1].turns[name].loss:>11.2f}")
         found[name] = median(shares)
@@ -115,6 +116,7 @@ def main() -> None:
         Contestant(MARIAN_PLAIN, "marian.py", favours=False),
         Contestant(JOEY, "joey.py", options.peer),
         Contestant(JOEY_PLAIN, "joey.py", options.peer, favours=False),
+        Contestant(JOEY_OWN, "joey.py", options.peer, favours=False, by_length=False),
     )
     names = [who.name for who in contestants]
     load = os.getloadavg()[0]
@@ -129,7 +131,8 @@ def main() -> None:
         sizes = [fact.parameters for fact in facts.values()]
         if max(sizes) > 1.02 * min(sizes):
             raise SystemExit("The models are not of equal size.")
-        rounds = list(race(links, task, max(1, options.rounds)))
+        mixed = {who.name for who in contestants if not who.by_length}
+        rounds = list(race(links, task, max(1, options.rounds), mixed=mixed))
     shares = table(rounds, names, config.model, told.target_vocabulary)
     ratios = verdict(rounds, names)
     if options.json:
