@@ -9,6 +9,7 @@ set of the process, as the kernel counts it). The second time the tokens are fou
 import argparse
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,7 +54,8 @@ def resident(pid: int) -> int:
 
 def watch(data: Path, out: Path, updates: int, cache: Path) -> Watched:
     """Trains, and looks at the process ten times a second."""
-    command = [sys.executable, "-m", "regard", "train", "--train", str(data), "--out", str(out), "--overwrite"]
+    shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, "-m", "regard", "train", "--train", str(data), "--out", str(out)]
     environment = {**os.environ, "REGARD_CACHE": str(cache)}
     process = subprocess.Popen([*command, f"training.updates={updates}", *SETTINGS], env=environment)
     began, begun, before, during = time.monotonic(), 0.0, [0], [0]
