@@ -114,14 +114,14 @@ class Ours:
             link.send(None)
         return sum(link.recv() for link in self.others)
 
-    def prepare(self, given: Given) -> PairBatch:
+    def prepare(self, given: Given) -> tuple[Given, PairBatch]:
+        arrays = (given.source, given.source_lengths, given.target, given.target_lengths)
+        return given, PairBatch(*map(torch.from_numpy, arrays))
+
+    def update(self, batch: tuple[Given, PairBatch]) -> float:
+        given, self.task.current = batch
         for link in self.others:
             link.send(given)
-        arrays = (given.source, given.source_lengths, given.target, given.target_lengths)
-        return PairBatch(*map(torch.from_numpy, arrays))
-
-    def update(self, batch: PairBatch) -> float:
-        self.task.current = batch
         return next(self.updates).losses["loss"]
 
 
