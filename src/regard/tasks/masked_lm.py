@@ -8,7 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Int
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from regard.config import Tree
@@ -22,7 +22,7 @@ from regard.seeds import derive
 from regard.tasks.masking import Masker
 from regard.tasks.passages import Passages
 from regard.tasks.texts import OneTokenizer, TextFiles, WordPieceConfig
-from regard.text import train_tokenizer
+from regard.text import Tokenizer, train_tokenizer
 from regard.watching import Watch, unwatched
 
 
@@ -33,6 +33,22 @@ class MaskingConfig(Section):
     whole_words: bool = Field(False, description="a word of several pieces is hidden as a whole")
     next_sentence: bool = Field(True, description="also guess whether the second sentence follows the first")
     length: int = Field(128, gt=8, description="most tokens of an example")
+    short: int = Field(
+        32,
+        ge=0,
+        description="half of the text comes in examples of so many tokens, which are easier to begin with; 0: none",
+    )
+
+    @model_validator(mode="after")
+    def _short_is_not_too_short(self) -> "MaskingConfig":
+        if 0 < self.short <= 8:
+            raise ValueError(f"short={self.short} leaves no room for two sentences; give 0, or more than 8")
+        return self
+
+    @property
+    def lengths(self) -> list[int]:
+        """Those of the examples that are learned from."""
+        return [self.length, self.short] if 0 < self.short < self.length else [self.length]
 
 
 class MaskedLMConfig(Section):
@@ -62,14 +78,20 @@ class MaskedBatch:
 
 
 class MaskedText:
-    """Passages of some files, from which batches are made."""
+    """Passages of some files, from which batches are made. `lengths`: see Passages."""
 
-    def __init__(self, reader: DocumentReader, documents: Sequence[Sequence[str]], task: "MaskedLMTask") -> None:
-        tokenizer, masking = task.tokenizers.tokenizer, task.config.masking
+    def __init__(
+        self,
+        reader: DocumentReader,
+        documents: Sequence[Sequence[str]],
+        tokenizer: Tokenizer,
+        masking: MaskingConfig,
+        lengths: Sequence[int],
+    ) -> None:
         sentences = store.in_memory(((text,) for document in documents for text in document), [tokenizer])
         sizes = [len(document) for document in documents]
         self.tokenizer, self.fingerprint = tokenizer, reader.fingerprint
-        self.passages = Passages.of(sentences, sizes, length=masking.length, pairs=masking.next_sentence)
+        self.passages = Passages.of(sentences, sizes, lengths=lengths, pairs=masking.next_sentence)
         self.masker = Masker.of(tokenizer, rate=masking.rate, whole_words=masking.whole_words)
         if not len(self.passages):
             raise DataError(
@@ -141,7 +163,17 @@ class MaskedLMTask:
             raise ConfigError(
                 f"A tokenizer of kind {config.tokenizer.kind} has no mark for hidden words.", do="use wordpiece"
             )
-        self.texts = {split: MaskedText(readers[split], documents[split], self) for split in readers}
+        masking = config.masking
+        self.texts = {
+            split: MaskedText(
+                readers[split],
+                documents[split],
+                self.tokenizers.tokenizer,
+                masking,
+                masking.lengths if split == "train" else [masking.length],
+            )
+            for split in readers
+        }
         self._order = Order(self.texts["train"].passages.sizes[:, None], config.batch.budget, seed)
 
     def batch(self, step: int, share: Share = WHOLE) -> MaskedBatch | None:
