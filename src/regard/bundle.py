@@ -19,13 +19,14 @@ from regard.weights import put_weights, read_tensors, weights_of, write_tensors
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD, README = "config.json", "model.safetensors", "card.json", "README.md"
-ROWS = ("bert.words.weight", "output.bias")
+ROWS = ("bert.words.weight", "words.weight", "output.bias")
 """Weights that have a row for each token."""
 
 
 def load(model: str | Path) -> Any:
-    """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`. Also a BERT as transformers or
-    sentence-transformers write it, in a directory or by its id on the hub: `load("google-bert/bert-base-uncased")`."""
+    """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`. Also a BERT or a GPT-2 as
+    transformers or sentence-transformers write it, in a directory or by its id on the hub:
+    `load("google-bert/bert-base-uncased")`."""
     directory, name = _found(model)
     if directory.is_dir() and foreign.is_foreign(directory):
         return _load_foreign(directory, name)

@@ -4,23 +4,25 @@ Everything is named by a string and imported when asked for, so that `--help` ne
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from regard.config import nearest
+from regard.config import Tree, nearest
 from regard.errors import ConfigError
 
 
 @dataclass(frozen=True)
 class Model:
-    """module:name of a model, of its config and of its presets; the first preset is the default."""
+    """module:name of a model, of its config and of its presets; the first preset is the default. `brings`: what a
+    preset sets in other sections than "model"."""
 
     model: str
     config: str
     presets: str
     preset_names: tuple[str, ...]
     about: str
+    brings: Mapping[str, Tree] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,16 @@ MODELS: Mapping[str, Mapping[str, Model]] = {
             about="sentence vectors, from --init: a pretrained BERT (Reimers 2019)",
         ),
     },
+    "gpt2": {
+        "lm": Model(
+            model="regard.models.gpt2:GPT2",
+            config="regard.models.gpt2:GPT2Config",
+            presets="regard.models.gpt2:PRESETS",
+            preset_names=("tiny", "char", "small", "medium"),
+            about="the Transformer's decoder on its own: the next word of any text (Radford 2019)",
+            brings={"char": {"tokenizer": {"kind": "character"}}},
+        ),
+    },
     "word2vec": {
         "words": Model(
             model="regard.models.word2vec:Word2Vec",
@@ -154,6 +166,14 @@ TASKS = {
         verbs="regard.tasks.encoder:Encoder",
         about="sentence vectors: pairs of texts that mean the same are near each other",
     ),
+    "lm": Task(
+        task="regard.tasks.lm:LMTask",
+        tokenizers="regard.tasks.texts:OneTokenizer",
+        validate="regard.evaluation.lm:validate",
+        evaluate="regard.evaluation.lm:evaluate",
+        verbs="regard.tasks.generator:Generator",
+        about="the next word of running text, from which texts are continued",
+    ),
     "words": Task(
         task="regard.tasks.words:WordsTask",
         tokenizers="regard.tasks.texts:OneTokenizer",
@@ -193,7 +213,16 @@ def task_entry(name: str) -> Task:
 
 def preset(entry: Model, name: object) -> dict[str, Any]:
     """The settings of a preset; the first one if none is named."""
+    return dict(find(entry.presets)[_preset_name(entry, name)])
+
+
+def brought(entry: Model, name: object) -> Tree:
+    """What that preset sets besides: settings of other sections."""
+    return dict(entry.brings.get(_preset_name(entry, name), {}))
+
+
+def _preset_name(entry: Model, name: object) -> str:
     name = entry.preset_names[0] if name is None else str(name)
     if name not in entry.preset_names:
         raise ConfigError(f"There is no preset {name!r}.", do=nearest(name, entry.preset_names))
-    return dict(find(entry.presets)[name])
+    return name

@@ -9,6 +9,7 @@ import torch
 import transformers
 
 import regard
+from regard.errors import BundleError
 from regard.models.bert import BertClassifier, BertConfig
 from regard.models.pretrained.export import export_hf
 from regard.tasks.classifier import Classifier
@@ -16,9 +17,13 @@ from regard.tasks.labels import LabelledTokenizer
 from regard.text import TokenizerConfig, train_tokenizer
 from tests.cli.test_embed import run, told
 from tests.models.pretrained.checkpoints import TEXTS, batch, minilm, theirs, write
+from tests.models.pretrained.test_gpt2 import random as random_gpt2
 from tests.runs import run_tiny, run_tree
+from tests.tasks import test_lm
 from tests.tasks.test_masked_lm import tree_of
 from tests.text.corpus import TEXTS as CORPUS
+from tests.text.test_gpt2_files import NASTY
+from tests.text.test_gpt2_files import write as write_tokenizer
 
 ARCHITECTURES = ["BertModel", "BertForPreTraining", "BertForMaskedLM", "BertForSequenceClassification"]
 
@@ -153,3 +158,40 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     assert "no form in transformers" in said
     assert "found: Transformer" in said
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("kind", ["byte-bpe", "character"])
+def test_a_language_model_of_ours_gives_the_same_scores_there(kind: str, tmp_path: Path) -> None:
+    tree = {**test_lm.tree_of(tmp_path), "tokenizer": {"kind": kind, "size": 300}}
+    run_tree(tree, tmp_path / "run")
+    ours, out = regard.load(tmp_path / "run"), exported(tmp_path / "run", tmp_path / "out")
+    model, again = loaded(out, "GPT2LMHeadModel"), regard.load(out)
+    text = "The cat is in the house.\nThe dog"
+    given = transformers.AutoTokenizer.from_pretrained(out)(text, return_tensors="pt")["input_ids"]
+    assert given[0].tolist() == ours.tokenizer.encode(text) == again.tokenizer.encode(text)
+    with torch.inference_mode():
+        found, same = (which.model.output(which.model(given[:, :32])) for which in (ours, again))
+        wanted = model(given[:, :32]).logits
+    torch.testing.assert_close(found, wanted, atol=1e-4, rtol=0)
+    torch.testing.assert_close(same, found, atol=1e-6, rtol=0)
+    assert again.tokenizer.end == model.config.eos_token_id == ours.tokenizer.end
+
+
+def test_a_language_model_of_others_comes_back_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    tokenizer = transformers.GPT2TokenizerFast.from_pretrained(write_tokenizer(tmp_path / "theirs"))
+    marks = dict.fromkeys(("bos_token_id", "eos_token_id"), len(tokenizer) - 1)
+    first = random_gpt2(vocab_size=len(tokenizer), **marks)
+    first.save_pretrained(tmp_path / "theirs")
+    again = loaded(exported(tmp_path / "theirs", tmp_path / "ours"), "GPT2LMHeadModel")
+    for name, tensor in first.state_dict().items():
+        assert torch.equal(tensor, again.state_dict()[name]), name
+    here = transformers.AutoTokenizer.from_pretrained(tmp_path / "ours")
+    assert here(NASTY)["input_ids"] == tokenizer(NASTY)["input_ids"]
+
+
+def test_a_tokenizer_that_does_not_belong_to_its_language_model_is_refused(tmp_path: Path) -> None:
+    write_tokenizer(tmp_path)
+    random_gpt2().save_pretrained(tmp_path)  # it has 50 rows
+    with pytest.raises(BundleError, match="does not belong to its model.\n  found: a token with the number"):
+        regard.load(tmp_path)

@@ -105,7 +105,7 @@ def endless() -> Chain:
 def test_a_sentence_stops_where_the_caller_says_and_keeps_the_token_that_made_it_so() -> None:
     for seed in range(4):
         whole = sample(endless(), asked(20, 20, 20), choose=draws(seed))
-        found = sample(endless(), asked(20, 20, 20), choose=draws(seed), stop=lambda made: made[-2:] == [3, 1])
+        found = sample(endless(), asked(20, 20, 20), choose=draws(seed), stop=lambda _, made: made[-2:] == [3, 1])
         for one, uncut in zip(found, whole, strict=True):
             pairs = list(zip(uncut.tokens, uncut.tokens[1:], strict=False))
             size = pairs.index((3, 1)) + 2 if (3, 1) in pairs else 20
@@ -116,21 +116,22 @@ def test_a_sentence_stops_where_the_caller_says_and_keeps_the_token_that_made_it
 
 def test_steps_say_why_a_sentence_left() -> None:
     endings = {}
-    for step in steps(endless(), asked(6, 2, 4), choose=likeliest, stop=lambda made: len(made) == 4):
+    for step in steps(endless(), asked(6, 2, 4), choose=likeliest, stop=lambda _, made: len(made) == 4):
         endings.update(zip(step.sentences, step.endings, strict=True))
     assert endings == {0: "stop", 1: "limit", 2: "stop"}
 
 
 def test_the_condition_is_asked_about_what_was_made_and_never_about_the_end_mark() -> None:
-    asked_about: list[tuple[int, ...]] = []
+    asked_about: dict[int, list[tuple[int, ...]]] = {sentence: [] for sentence in range(len(LIMITS))}
 
-    def stop(made: Any) -> bool:
-        asked_about.append(tuple(made))
+    def stop(sentence: int, made: Any) -> bool:
+        asked_about[sentence].append(tuple(made))
         return False
 
-    (found,) = sample(chain(1), asked(9, prefix=(START, 3, 1)), choose=draws(2), stop=stop)
-    assert found.finished
-    assert asked_about == [found.tokens[:size] for size in range(1, len(found.tokens) + 1)]
+    found = sample(chain(1), asked(*LIMITS, prefix=(START, 3, 1)), choose=draws(2), stop=stop)
+    assert any(one.finished for one in found)
+    for sentence, one in enumerate(found):
+        assert asked_about[sentence] == [one.tokens[:size] for size in range(1, len(one.tokens) + 1)]
 
 
 # Streaming

@@ -12,6 +12,7 @@ from regard.cli import alignment_options as options
 if TYPE_CHECKING:
     from regard.data.readers import ParallelText
     from regard.tasks.classifier import Classifier
+    from regard.tasks.generator import Generator
     from regard.tasks.translator import Translator
 
 
@@ -19,7 +20,7 @@ def evaluate(
     model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
     data: Annotated[
         list[str] | None,
-        typer.Option(help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET; texts with labels."),
+        typer.Option(help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET; texts with labels; raw text."),
     ] = None,
     challenges: Annotated[
         Path | None, typer.Option(help="Challenge sets (.jsonl), as regard demo writes them.")
@@ -31,6 +32,9 @@ def evaluate(
     ] = None,
     beam: Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy.")] = 5,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
+    stride: Annotated[
+        int | None, typer.Option(help="Raw text: tokens that a window moves on.  [default: half of its tokens]")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="All figures as one JSON object.")] = False,
     alignments: Annotated[
         str | None,
@@ -50,7 +54,7 @@ def evaluate(
     base: options.Base = None,
 ) -> None:
     """Score a model: BLEU and chrF with sacreBLEU's signature, exact matches, challenge sets, word alignments; of a
-    classifier accuracy, F1, and what was taken for what."""
+    classifier accuracy, F1, and what was taken for what; of a language model perplexity, and bits per character."""
     from regard.bundle import load
     from regard.data.readers import read_lines
     from regard.errors import ConfigError
@@ -68,6 +72,9 @@ def evaluate(
     translator, search = load(model), Search(beam=beam, truncate=truncate)
     if hasattr(translator, "classify"):
         _classes(translator, data or [], outputs, confusion, truncate=truncate, as_json=as_json)
+        return
+    if hasattr(translator, "generate"):
+        _running_text(translator, data or [], stride, as_json=as_json)
         return
     figures: dict[str, Any] = {}
     if data:
@@ -117,6 +124,21 @@ def _classes(
         for row in found.table()
     ]
     sys.stdout.write("\n".join([figures["headline"], "", *lines]) + "\n")
+
+
+def _running_text(generator: "Generator", data: list[str], stride: int | None, *, as_json: bool) -> None:
+    from regard.cli.progress import counted
+    from regard.data.raw import TextReader
+    from regard.evaluation.lm import figures
+    from regard.tasks.running_text import HeldOut
+
+    text = HeldOut.read(TextReader(data), generator.tokenizers.tokenizer, counted)
+    found = figures(generator.model, text, stride)
+    if as_json:
+        sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        return
+    size = f"{found['tokens']:,} tokens, {found['characters']:,} characters, {found['bytes']:,} bytes"
+    sys.stdout.write(f"{found['headline']}\n{size}; windows move on by {found['stride']}\n")
 
 
 def _read(translator: "Translator", data: list[str]) -> "ParallelText":

@@ -28,14 +28,16 @@ def look(
     head: Annotated[int | None, typer.Option(help="Only this head, counted from 0.")] = None,
     words: Annotated[bool, typer.Option("--words", help="Merge tokens into words.")] = False,
     word: Annotated[str | None, typer.Option(help="Also say where this word looks.")] = None,
+    generate: Annotated[
+        int, typer.Option(help="A language model: where it looks while it adds so many tokens, the likeliest.", min=0)
+    ] = 0,
 ) -> None:
     """See where a model looks: every attention by default, or one layer, head or kind."""
-    from regard.bundle import load
     from regard.insight import draw
 
     if (source is None) == (probe is None) or (probe is None and update is not None):
         raise typer.BadParameter("give a sentence, or --probe with --update if wanted")
-    trace = load(model).attention(source, target) if probe is None else _probe(model, probe, update)
+    trace = _probe(model, probe, update) if source is None else _attention(model, source, target, generate)
     trace = trace.by_words() if words else trace
     trace.select(name, layer)
     if out.suffix.lower() in (".json", ".npz"):
@@ -46,18 +48,34 @@ def look(
         said = [row for row in ("prediction", "class") if row in trace.rows]
         sys.stdout.write("".join(f"{trace.rows[row].text}\n" for row in said))
     if word:
-        for attention in trace.select(name or "encoder", layer):
+        first = "encoder" if any(known.startswith("encoder") for known in trace.names) else None
+        for attention in trace.select(name or first, layer):
             heads = range(len(trace.weights[attention])) if head is None else [head]
             lines = [f"{attention} head {h}: {trace.sentence(attention, h, word)}\n" for h in heads]
             sys.stdout.write("".join(lines))
     sys.stderr.write(f"written: {out}\n")
 
 
-def _probe(run: str, number: int, update: int | None) -> "Trace":
+def _attention(model: str, source: str, target: str | None, generate: int) -> "Trace":
+    from regard.bundle import load
+
+    loaded = load(model)
+    if not hasattr(loaded, "generate"):
+        if generate:
+            raise ConfigError(f"{model} cannot continue texts.", do="leave out --generate, or give a language model")
+        trace: Trace = loaded.attention(source, target)
+        return trace
+    if target is not None:
+        raise ConfigError(f"{model} is a language model, which reads one text.", do="give one text")
+    written: Trace = loaded.attention(source, generate=generate, **({"temperature": 0.0} if generate else {}))
+    return written
+
+
+def _probe(run: str, number: int | None, update: int | None) -> "Trace":
     from regard.training.probes import read
 
     traces = read(run, update)
-    if not 1 <= number <= len(traces):
+    if number is None or not 1 <= number <= len(traces):
         raise ConfigError(f"There is no probe sentence {number}.", wanted=f"1 to {len(traces)}")
     trace = traces[number - 1]
     sys.stdout.write(f"{trace.rows['source'].text}\n")

@@ -18,10 +18,12 @@ from regard.cli.embed import embed
 from regard.cli.evaluate import evaluate
 from regard.cli.export import export
 from regard.cli.fill import fill
+from regard.cli.generate import generate
 from regard.cli.info import info
 from regard.cli.look import look
 from regard.cli.runs import runs
 from regard.cli.search import search
+from regard.cli.surprisal import surprisal
 from regard.cli.train import train
 from regard.cli.translate import translate
 from regard.cli.word import word
@@ -36,8 +38,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, doctor, train, evaluate, compare, runs, info, export),
-    *(translate, fill, classify, embed, search),
-    *(look, word, align),
+    *(translate, generate, fill, classify, embed, search),
+    *(look, surprisal, word, align),
 )
 for command in COMMANDS:
     app.command()(command)

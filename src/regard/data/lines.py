@@ -1,17 +1,19 @@
-"""From a path to its lines: plain or gzipped, "-" for standard input, strict UTF-8.
+"""From a path to its lines: plain or packed (.gz, .bz2), "-" for standard input, strict UTF-8.
 
 Only \\n and \\r\\n end a line, so that line numbers agree with `sed -n 5p` whatever Unicode a line holds.
 """
 
+import bz2
 import gzip
 import hashlib
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from regard.errors import DataError
 
@@ -29,13 +31,8 @@ class Line(NamedTuple):
         try:
             return self.raw.decode()
         except UnicodeDecodeError as error:
-            raise DataError(
-                "invalid UTF-8",
-                found=f"byte 0x{self.raw[error.start]:02X} at byte offset {error.start} of the line",
-                wanted="text in UTF-8",
-                do=f"convert the file: iconv -f ENCODING -t UTF-8 {self.file} > NEW "
-                "(ENCODING is often WINDOWS-1252 for European text, GB18030 for Chinese)",
-            ) from None
+            found = f"byte 0x{self.raw[error.start]:02X} at byte offset {error.start} of the line"
+            raise not_utf8(self.file, found) from None
 
     def shown(self, most: int | None = None) -> str:
         """Its first characters, whatever the bytes."""
@@ -45,6 +42,17 @@ class Line(NamedTuple):
         """The same fault, with the place where it was found."""
         what = f"{self.file}, line {self.number}: {fault.what}"
         return DataError(what, found=fault.found, wanted=fault.wanted, do=fault.do)
+
+
+def not_utf8(file: str, found: str) -> DataError:
+    """The fault of a file that is in another encoding."""
+    return DataError(
+        "invalid UTF-8",
+        found=found,
+        wanted="text in UTF-8",
+        do=f"convert the file: iconv -f ENCODING -t UTF-8 {file} > NEW "
+        "(ENCODING is often WINDOWS-1252 for European text, GB18030 for Chinese)",
+    )
 
 
 def read_lines(path: str) -> list[str]:
@@ -60,11 +68,11 @@ def read_lines(path: str) -> list[str]:
 
 def lines_of(path: str, update: Callable[[bytes], None] = lambda raw: None) -> Iterator[Line]:
     """Every line, without its end and the byte-order mark; `update` sees the bytes as they are."""
-    with _opened(path) as handle:
+    with opened(path) as handle:
         for number, raw in enumerate(handle, 1):
             update(raw)
             if number == 1:
-                _refuse_disguise(path, raw)
+                refuse_disguise(path, raw)
                 raw = raw.removeprefix(BOM)
             yield Line(path, number, raw[: -2 if raw.endswith(b"\r\n") else -1] if raw.endswith(b"\n") else raw)
 
@@ -101,31 +109,35 @@ def joined_digest(digests: Sequence[str]) -> str:
 
 def _digest(path: str) -> str:
     digest = hashlib.sha256()
-    with _opened(path) as handle:
+    with opened(path) as handle:
         while chunk := handle.read(1 << 20):
             digest.update(chunk)
     return digest.hexdigest()
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[IO[bytes] | gzip.GzipFile]:
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked; what hinders reading them is told in our words."""
     try:
         if path == "-":
             yield sys.stdin.buffer
         else:
-            with gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb") as handle:
+            with PACKED.get(Path(path).suffix.lower(), partial(open, mode="rb"))(path) as handle:
                 yield handle
     except (OSError, EOFError, zlib.error) as error:
         why, do = next(known for kind, known in UNREADABLE.items() if isinstance(error, kind))
+        why = why.format(packing="bzip2" if path.lower().endswith(".bz2") else "gzip")
         raise DataError(f"{path} {why}", found=getattr(error, "strerror", None) or str(error), do=do) from error
 
 
+PACKED: dict[str, Callable[[str], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+"""What opens a file with such a name."""
 UNREADABLE: dict[type[Exception], tuple[str, str]] = {
     FileNotFoundError: ("does not exist", "check the path"),
     IsADirectoryError: ("is a directory, not a file", "name a file in it"),
     PermissionError: ("may not be read by you", "give yourself the right to read it: chmod u+r"),
     gzip.BadGzipFile: ("is not sound gzip, although its name ends in .gz", "rename it, or fetch it again"),
-    EOFError: ("is a truncated gzip file", "fetch or compress it again"),
+    EOFError: ("is a truncated {packing} file", "fetch or compress it again"),
     zlib.error: ("is a damaged gzip file", "fetch or compress it again"),
     OSError: ("cannot be read", "check the path and the disk"),
 }
@@ -138,7 +150,8 @@ DISGUISES = {
 }
 
 
-def _refuse_disguise(path: str, first: bytes) -> None:
+def refuse_disguise(path: str, first: bytes) -> None:
+    """What begins as no text in UTF-8 does is refused by what it is."""
     for magic, (found, do) in DISGUISES.items():
         if first.startswith(magic):
             raise DataError(f"{path} is not text in UTF-8", found=found, do=do)

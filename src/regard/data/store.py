@@ -12,23 +12,29 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from regard.errors import BundleError, LimitError
 from regard.files import write_text
-from regard.text import Tokenizer
 
 FORMAT, META = 1, "meta.json"
-CHUNK = 20_000
-"""Rows that are tokenised at a time."""
+CHUNK, CHARACTERS = 20_000, 1 << 21
+"""Rows that are tokenised at a time; fewer, if they have more characters than this."""
 LONGEST = 65_000
 TOGETHER = 64
 """Rows that are looked up before the files are let go."""
 Row = tuple[str, ...]
+
+
+@runtime_checkable
+class Encodes(Protocol):
+    """What is asked of a tokenizer; its length is one more than its highest id."""
+
+    def __len__(self) -> int: ...
+    def encode_all(self, texts: Iterable[str]) -> list[list[int]]: ...
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ class Store:
         return found
 
 
-def in_memory(rows: Iterable[Row], tokenizers: Sequence[Tokenizer]) -> Store:
+def in_memory(rows: Iterable[Row], tokenizers: Sequence[Encodes]) -> Store:
     """Tokenised, and kept here."""
     chunks = list(_chunks(rows, tokenizers))
     columns = [[np.concatenate(arrays) for arrays in zip(*column, strict=True)] for column in zip(*chunks, strict=True)]
@@ -99,7 +105,7 @@ def on_disk(place: Path) -> Store:
     return Store(tuple(columns))
 
 
-def write(place: Path, rows: Iterable[Row], tokenizers: Sequence[Tokenizer], notes: Callable[[], Any]) -> None:
+def write(place: Path, rows: Iterable[Row], tokenizers: Sequence[Encodes], notes: Callable[[], Any]) -> None:
     """Tokenises rows into a directory. notes: gives what is to be kept beside them, when all rows are read."""
     publish(place, lambda made: _fill(made, rows, tokenizers, notes))
 
@@ -141,7 +147,7 @@ def notes(place: Path) -> Any:
     return _meta(place)["notes"]
 
 
-def _fill(place: Path, rows: Iterable[Row], tokenizers: Sequence[Tokenizer], notes: Callable[[], Any]) -> None:
+def _fill(place: Path, rows: Iterable[Row], tokenizers: Sequence[Encodes], notes: Callable[[], Any]) -> None:
     kinds = [_dtype(tokenizer) for tokenizer in tokenizers]
     files = [[(place / f"{i}.{kind}").open("wb") for kind in ("ids", "ends")] for i in range(len(kinds))]
     ends = [0] * len(kinds)
@@ -165,10 +171,9 @@ def _write_meta(place: Path, columns: Sequence[str], notes: Any) -> None:
     write_text(place / META, json.dumps(meta, ensure_ascii=False))
 
 
-def _chunks(rows: Iterable[Row], tokenizers: Sequence[Tokenizer]) -> Iterator[list[tuple[np.ndarray, np.ndarray]]]:
+def _chunks(rows: Iterable[Row], tokenizers: Sequence[Encodes]) -> Iterator[list[tuple[np.ndarray, np.ndarray]]]:
     """For each column, the ids of a chunk of rows and how many each text has."""
-    rows = iter(rows)
-    while chunk := list(islice(rows, CHUNK)):
+    for chunk in _cut(rows):
         found = []
         for texts, tokenizer in zip(zip(*chunk, strict=True), tokenizers, strict=True):
             encoded = tokenizer.encode_all(texts)
@@ -178,7 +183,20 @@ def _chunks(rows: Iterable[Row], tokenizers: Sequence[Tokenizer]) -> Iterator[li
         yield found
 
 
-def _dtype(tokenizer: Tokenizer) -> np.dtype[Any]:
+def _cut(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    chunk: list[Row] = []
+    characters = 0
+    for row in rows:
+        chunk.append(row)
+        characters += sum(map(len, row))
+        if len(chunk) >= CHUNK or characters >= CHARACTERS:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
+
+
+def _dtype(tokenizer: Encodes) -> np.dtype[Any]:
     return np.dtype(np.uint16 if len(tokenizer) <= 1 << 16 else np.uint32)
 
 

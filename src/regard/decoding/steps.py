@@ -28,11 +28,12 @@ class Rows:
 Choose = Callable[[Float[Tensor, "R V"], Rows], Int[Tensor, "R"]]
 """The next token of each row."""
 
-Stop = Callable[[Sequence[int]], bool]
-"""Whether a sentence is to end with the tokens that were made for it."""
+Stop = Callable[[int, Sequence[int]], bool]
+"""Whether a sentence (its place in the request) is to end with the tokens that were made for it: asked after each token
+but the end mark, once."""
 
 
-def never(made: Sequence[int]) -> bool:
+def never(sentence: int, made: Sequence[int]) -> bool:
     """Only the end mark and the limit stop a sentence."""
     return False
 
@@ -108,7 +109,9 @@ def walk(stepper: Stepper, request: Request, choose: Choose, stop: Stop = never)
         for sentence, token in zip(sentences, tokens.tolist(), strict=True):
             if token != request.end:
                 made[sentence].append(token)
-            endings.append(_ending(token == request.end, made[sentence], limits[sentence], stop))
+                endings.append(_ending(stop(sentence, made[sentence]), len(made[sentence]), limits[sentence]))
+            else:
+                endings.append("end")
         yield Step(sentences, tokens, scores, tuple(endings))
         stay = [row for row, ending in enumerate(endings) if ending is None]
         if len(stay) < len(sentences):
@@ -144,9 +147,7 @@ def collect(
     return [Hypothesis(tuple(t), p, s, f, tuple(r)) for t, p, s, f, r in answers]
 
 
-def _ending(end: bool, made: Sequence[int], limit: int, stop: Stop) -> Ending | None:
-    if end:
-        return "end"
-    if stop(made):
+def _ending(stopped: bool, made: int, limit: int) -> Ending | None:
+    if stopped:
         return "stop"
-    return "limit" if len(made) >= limit else None
+    return "limit" if made >= limit else None

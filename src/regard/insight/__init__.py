@@ -1,19 +1,24 @@
 """What a model looked at: traces, and pictures of them. Imports no tensor library, and matplotlib only to draw."""
 
+from regard.insight.coloured import draw_coloured
 from regard.insight.contexts import Contexts, draw_contexts
 from regard.insight.fonts import MissingFontError, font_for
 from regard.insight.heatmap import alignment, draw, positions
+from regard.insight.parts import Coloured, Part
 from regard.insight.tokens import Token, TokenRow
 from regard.insight.trace import Trace
 
 __all__ = [
+    "Coloured",
     "Contexts",
     "MissingFontError",
+    "Part",
     "Token",
     "TokenRow",
     "Trace",
     "alignment",
     "draw",
+    "draw_coloured",
     "draw_contexts",
     "font_for",
     "positions",

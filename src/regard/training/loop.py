@@ -12,7 +12,7 @@ from regard.data.batches import Share
 from regard.seeds import derive
 from regard.training.distributed import ALONE, World
 from regard.training.optim import Average, Scaler, adamw
-from regard.training.schedules import SCHEDULES
+from regard.training.schedules import SCHEDULES, factor
 from regard.training.settings import TrainingConfig
 
 
@@ -106,7 +106,8 @@ def steps(
     objective, schedule = world.wrapped(Objective(learns.model, task)), SCHEDULES[config.schedule]
     while learns.updates < config.updates:
         index = learns.updates
-        rate = config.learning_rate * schedule(index + 1, config.warmup, config.updates)
+        left = factor(schedule, index + 1, config.warmup, config.updates, final=config.final_rate)
+        rate = config.learning_rate * left
         for group in learns.optimiser.param_groups:
             group["lr"] = rate
         parts = _parts(task, index, world.shares(config.accumulate))

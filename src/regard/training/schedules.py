@@ -29,6 +29,12 @@ def constant(update: int, warmup: int, updates: int) -> float:
     return min(1.0, update / warmup)
 
 
+def factor(schedule: Schedule, update: int, warmup: int, updates: int, *, final: float) -> float:
+    """That of a schedule, which after the warm-up goes down to `final` instead of zero."""
+    shape = schedule(update, warmup, updates)
+    return shape if update <= warmup else final + (1 - final) * shape
+
+
 SCHEDULES: dict[str, Schedule] = {
     "inverse-sqrt": inverse_sqrt,
     "linear": linear,

@@ -21,6 +21,7 @@ class TrainingConfig(Section):
     epochs: float = Field(0.0, ge=0, description="passes through the data instead of updates; saved as updates")
     learning_rate: float = Field(2e-3, gt=0)
     schedule: Literal["inverse-sqrt", "linear", "cosine", "constant"] = "linear"
+    final_rate: float = Field(0.0, ge=0, le=1, description="part of the rate that is left at the end")
     warmup: int = Field(400, gt=0, description="if not given: 400, or a fifth of the updates where that is less")
     betas: tuple[Momentum, Momentum] = (0.9, 0.98)
     epsilon: float = Field(1e-9, gt=0)
@@ -63,6 +64,12 @@ class TrainingConfig(Section):
                 "training.tensorboard=true needs a package that is not installed.",
                 do="pip install 'regard[track]', or go on with training.tensorboard=false",
             )
+        return self
+
+    @model_validator(mode="after")
+    def _rate_has_an_end(self) -> "TrainingConfig":
+        if self.final_rate and self.schedule not in ("linear", "cosine"):
+            raise ValueError(f"final_rate is for the schedules linear and cosine; {self.schedule} has no end")
         return self
 
     @model_validator(mode="after")
@@ -118,11 +125,12 @@ def resolve(tree: Tree) -> RunConfig:
     config_class = task_class.config_class
     model = _section(tree, "model")
     name = str(model.pop("name", catalogue.model_names(task)[0]))
-    entry = catalogue.model_entry(name, task)
+    entry, preset = catalogue.model_entry(name, task), model.pop("preset", None)
+    tree = merge(catalogue.brought(entry, preset), tree)
     training = _with_recipe(_section(tree, "training"), task_class.continued if init else task_class.recipe)
     distributed = _section(tree, "distributed")
     _refuse_unknown(tree, config_class)
-    values = merge(catalogue.preset(entry, model.pop("preset", None)), model)
+    values = merge(catalogue.preset(entry, preset), model)
     return RunConfig(
         task=task,
         model_name=name,

@@ -174,7 +174,10 @@ def edited(directory: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"model_type": "gpt2"}, r"not known here.\n  found: model_type 'gpt2' in .*config.json\n  wanted: 'bert'"),
+        (
+            {"model_type": "t5"},
+            r"known here.\n  found: model_type 't5' in .*config.json\n  wanted: 'bert' or 'gpt2'",
+        ),
         ({"model_type": 5}, "found: model_type 5"),
         ({"model_type": ["bert"]}, "found: model_type"),
         ({"hidden_act": "swish"}, "kind of BERT is not known.\n  found: hidden_act 'swish'"),

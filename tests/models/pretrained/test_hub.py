@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from huggingface_hub.utils import filter_repo_objects
 
 from regard import hub
 from tests.models.pretrained.checkpoints import theirs, write
@@ -59,3 +60,9 @@ def test_the_cache_serves_without_a_network_and_what_it_lacks_is_told(tmp_path: 
     assert "There is no model directory google-bert/bert-base-uncased, and the hub cannot be reached" in said
     assert "give its directory" in said
     assert "There is no model directory bert-base-uncased." in said
+
+
+def test_the_files_of_a_bert_and_of_a_gpt2_are_fetched_and_no_others() -> None:
+    wanted = ["config.json", "tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "model-00001-of-2.safetensors"]
+    others = ["pytorch_model.bin", "tf_model.h5", "onnx/decoder_model.onnx", "64.tflite", "README.md"]
+    assert [*filter_repo_objects([*wanted, *others], allow_patterns=hub.FILES)] == wanted

@@ -1,6 +1,6 @@
 """A model directory of others as the parts of one of ours: settings, tokenizer, network."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,9 +12,10 @@ from regard.config import Tree
 from regard.errors import BundleError
 from regard.models.pretrained import sentences
 from regard.models.pretrained.checkpoint import read_checkpoint
+from regard.models.pretrained.gpt2 import read_gpt2
 from regard.models.pretrained.networks import Network, read_bert
-from regard.text import Tokenizer
-from regard.text.bert_files import read_settings, read_tokenizer
+from regard.text import Tokenizer, bert_files, gpt2_files
+from regard.text.bert_files import read_settings
 
 CONFIG = "config.json"
 
@@ -25,7 +26,11 @@ class Reader(Protocol):
     def __call__(self, config: Mapping[str, Any], tensors: Mapping[str, Tensor], *, where: str) -> Network: ...
 
 
-READERS: dict[str, Reader] = {"bert": read_bert}
+READERS: dict[str, Reader] = {"bert": read_bert, "gpt2": read_gpt2}
+TOKENIZERS: dict[str, Callable[[Path], Tokenizer]] = {
+    "bert": bert_files.read_tokenizer,
+    "gpt2": gpt2_files.read_tokenizer,
+}
 """By the model_type of config.json."""
 
 
@@ -57,7 +62,7 @@ def read(directory: Path) -> Foreign:
     tensors, path = read_checkpoint(home)
     network = READERS[kind](config, tensors, where=str(path))
     embedding = sentences.embedding(directory)
-    tokenizer = read_tokenizer(home)
+    tokenizer = TOKENIZERS[kind](home)
     if embedding.pop("lowercase", False):
         steps = [normalizers.Lowercase(), *filter(None, [tokenizer.backend.normalizer])]
         tokenizer.backend.normalizer = normalizers.Sequence(steps)
@@ -73,7 +78,7 @@ def _tree(kind: str, network: Network, embedding: Tree) -> Tree:
         "tokenizer": {"joint": True},
         "data": {"language": ""},
         "parts": list(network.parts),
-        "sides": [2, 1] if network.settings["segments"] > 1 else [1],
+        "sides": [2, 1] if network.settings.get("segments", 1) > 1 else [1],
         "embedding": {**embedding, "limit": min(network.settings["limit"], embedding.get("limit", 10**9))},
     }
 

@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from regard.errors import BundleError, ConfigError
 from regard.files import write_atomically, write_text
 from regard.models.bert import BertClassifier, BertEncoder, BertForPretraining
+from regard.models.gpt2 import GPT2
 from regard.models.pretrained import bert as names
+from regard.models.pretrained.gpt2 import write_gpt2
 from regard.models.pretrained.networks import CLASSIFIER, FOLLOWS, OPTIONAL, without
 from regard.models.pretrained.sentences import write_embedding
 from regard.text.bert_files import write_tokenizer
@@ -20,12 +22,20 @@ from regard.weights import weights_of
 
 def export_hf(loaded: Any, directory: Path) -> str:
     """Writes what `regard.load` gave as a directory of transformers; tells which of its classes it is made for."""
-    model: nn.Module = loaded.model
-    if type(model) not in ARCHITECTURES:
-        told = ", ".join(kind.__name__ for kind in ARCHITECTURES)
-        raise ConfigError("This model has no form in transformers.", found=type(model).__name__, wanted=told)
+    kind = type(loaded.model)
+    if kind not in WRITERS:
+        told = ", ".join(kind.__name__ for kind in WRITERS)
+        raise ConfigError("This model has no form in transformers.", found=kind.__name__, wanted=told)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise BundleError(f"{directory} is not empty.", do="give a new directory")
+    return WRITERS[kind](loaded, directory)
+
+
+FORMATS: dict[str, Callable[[Any, Path], str]] = {"hf": export_hf}
+
+
+def _write_bert(loaded: Any, directory: Path) -> str:
+    model: nn.Module = loaded.model
     architecture = ARCHITECTURES[type(model)](loaded)
     tokenizer = loaded.tokenizers.tokenizer
     inner: Any = model.bert
@@ -41,9 +51,6 @@ def export_hf(loaded: Any, directory: Path) -> str:
     return architecture
 
 
-FORMATS: dict[str, Callable[[Any, Path], str]] = {"hf": export_hf}
-
-
 def _pretraining(loaded: Any) -> str:
     return "BertForPreTraining" if FOLLOWS in loaded.parts else "BertForMaskedLM"
 
@@ -53,7 +60,12 @@ ARCHITECTURES: dict[type[nn.Module], Callable[[Any], str]] = {
     BertForPretraining: _pretraining,
     BertClassifier: lambda loaded: CLASSIFIER,
 }
-"""Our model, and the class of transformers that it becomes."""
+"""A BERT of ours, and the class of transformers that it becomes."""
+WRITERS: dict[type[nn.Module], Callable[[Any, Path], str]] = {
+    **dict.fromkeys(ARCHITECTURES, _write_bert),
+    GPT2: lambda loaded, directory: write_gpt2(loaded.model, loaded.tokenizers.tokenizer, directory),
+}
+"""Our model, and what writes it; it tells the class of transformers."""
 
 
 def _theirs(model: nn.Module, parts: tuple[str, ...]) -> dict[str, Tensor]:
