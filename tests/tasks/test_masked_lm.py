@@ -12,6 +12,7 @@ import regard
 from regard.data.batches import Share
 from regard.errors import ConfigError, DataError, LimitError
 from regard.evaluation.masked_lm import figures, overlap_accuracy
+from regard.training.settings import resolve
 from regard.training.start import prepare
 from tests.runs import Silent, run_tree
 
@@ -41,7 +42,7 @@ def tree_of(directory: Path, **training: Any) -> dict[str, Any]:
         "task": "masked-lm",
         "model": {"name": "bert", "width": 16, "heads": 2, "hidden": 32, "layers": 2, "limit": 40, "dropout": 0.0},
         "tokenizer": {"size": 60},
-        "masking": {"length": 32},
+        "masking": {"length": 32, "short": 16, "short_updates": 5},
         "batch": {"tokens": 400},
         "data": {
             "train": [str(write_stories(directory / "train.txt", 120))],
@@ -75,13 +76,14 @@ def test_a_batch_hides_words_and_remembers_them(tmp_path: Path, whole_words: boo
 
 def test_batches_are_a_function_of_seed_and_step_and_shares_are_their_rows(tmp_path: Path) -> None:
     task, again = task_of(tmp_path), task_of(tmp_path)
-    for step in (0, 7, task._order.updates_per_epoch):
+    epoch = next(step for step in range(1000) if task.epoch(step))
+    for step in (0, 7, epoch, epoch + 30):
         one, other = task.batch(step), again.batch(step)
         assert torch.equal(one.tokens, other.tokens)
         parts = [task.batch(step, Share(part, 3)) for part in range(3)]
         assert sum(len(part.wanted) for part in parts) == len(one.wanted)
         assert sorted(np.concatenate([part.wanted for part in parts])) == sorted(one.wanted.tolist())
-    epochs = [task.batch(step).wanted.tolist() for step in (0, task._order.updates_per_epoch)]
+    epochs = [task.batch(step).wanted.tolist() for step in (0, epoch)]
     assert epochs[0] != epochs[1]
 
 
@@ -105,6 +107,30 @@ def test_a_run_learns_words_and_the_model_fills_them_in(tmp_path: Path) -> None:
         model.fill("no mask here")
     with pytest.raises(LimitError, match="longer than the model"):
         model.fill("the " * 60 + "[MASK]")
+
+
+def test_the_first_updates_have_short_examples_and_epochs_go_on(tmp_path: Path) -> None:
+    task = task_of(tmp_path)
+    longest = [int(task.batch(step).lengths.max()) for step in range(40)]
+    assert max(longest[:5]) <= 16 < min(max(longest[5:]), 33)
+    epochs = [task.epoch(step) for step in range(40)]
+    assert epochs[0] == 0
+    assert epochs == sorted(epochs)
+    assert epochs[5] == epochs[4] + 1
+    without = task_of(tmp_path, short_updates=0)
+    for step in range(10):  # what comes later is what would have come at first; other words are hidden
+        assert len(task.batch(step + 5).lengths) == len(without.batch(step).lengths)
+
+
+def test_a_model_that_goes_on_has_no_need_of_short_examples(tmp_path: Path) -> None:
+    def short_updates(**tree: Any) -> int:
+        settings: Any = resolve({**tree_of(tmp_path), "masking": {}, **tree}).settings
+        found: int = settings.masking.short_updates
+        return found
+
+    assert short_updates() == 2000
+    assert short_updates(init="first") == 0
+    assert short_updates(init="first", masking={"short_updates": 3}) == 3
 
 
 def test_resumed_is_the_unbroken_run(tmp_path: Path) -> None:

@@ -35,29 +35,15 @@ def test_packing_loses_nothing_and_keeps_to_the_room(lengths: list[int]) -> None
 
 
 def test_a_passage_is_of_one_document_and_no_longer_than_asked() -> None:
-    passages = Passages.of(*stored(DOCUMENTS), lengths=[23], pairs=True)
+    passages = Passages.of(*stored(DOCUMENTS), length=23, pairs=True)
     assert (passages.counts > 1).all()
     assert (passages.sizes <= 23).all()
     assert set(passages.owners.tolist()) == {0, 1, 2}  # the document of one sentence has no second to follow it
 
 
-def test_a_text_that_is_cut_twice_is_read_twice() -> None:
-    text = stored(DOCUMENTS)
-    both, long, short = (Passages.of(*text, lengths=lengths, pairs=True) for lengths in ([43, 15], [43], [15]))
-    assert both.sizes.tolist() == [*long.sizes.tolist(), *short.sizes.tolist()]
-    for row in range(len(both)):
-        alone, place = (long, row) if row < len(long) else (short, row - len(long))
-        for seed in range(30):
-            found = both.example(row, START, END, np.random.default_rng(seed))
-            assert len(found.ids) <= both.sizes[row] <= (43 if alone is long else 15)
-            if not found.elsewhere:
-                wanted = alone.example(place, START, END, np.random.default_rng(seed))
-                np.testing.assert_array_equal(found.ids, wanted.ids)
-
-
 @pytest.mark.parametrize("pairs", [True, False])
 def test_examples_keep_to_their_size(pairs: bool) -> None:
-    passages = Passages.of(*stored(DOCUMENTS), lengths=[23], pairs=pairs)
+    passages = Passages.of(*stored(DOCUMENTS), length=23, pairs=pairs)
     for row in range(len(passages)):
         for seed in range(30):
             example = passages.example(row, START, END, np.random.default_rng(seed))
@@ -68,7 +54,7 @@ def test_examples_keep_to_their_size(pairs: bool) -> None:
 
 
 def test_what_follows_follows_and_what_does_not_is_of_another_document() -> None:
-    passages = Passages.of(*stored(DOCUMENTS), lengths=[43], pairs=True)
+    passages = Passages.of(*stored(DOCUMENTS), length=43, pairs=True)
     seen = set()
     for row in range(len(passages)):
         for seed in range(40):
@@ -84,5 +70,5 @@ def test_what_follows_follows_and_what_does_not_is_of_another_document() -> None
 
 
 def test_one_document_alone_always_follows_itself() -> None:
-    passages = Passages.of(*stored(DOCUMENTS[:1]), lengths=[43], pairs=True)
+    passages = Passages.of(*stored(DOCUMENTS[:1]), length=43, pairs=True)
     assert not any(passages.example(0, START, END, np.random.default_rng(seed)).elsewhere for seed in range(20))

@@ -1,6 +1,7 @@
 """Pretraining BERT: masked words and next sentence, from running text (Devlin 2018, section 3.1)."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -8,7 +9,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Int
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from regard.config import Tree
@@ -22,7 +23,7 @@ from regard.seeds import derive
 from regard.tasks.masking import Masker
 from regard.tasks.passages import Passages
 from regard.tasks.texts import OneTokenizer, TextFiles, WordPieceConfig
-from regard.text import Tokenizer, train_tokenizer
+from regard.text import train_tokenizer
 from regard.watching import Watch, unwatched
 
 
@@ -34,21 +35,9 @@ class MaskingConfig(Section):
     next_sentence: bool = Field(True, description="also guess whether the second sentence follows the first")
     length: int = Field(128, gt=8, description="most tokens of an example")
     short: int = Field(
-        32,
-        ge=0,
-        description="half of the text comes in examples of so many tokens, which are easier to begin with; 0: none",
+        32, gt=8, description="most tokens of an example in the first updates, from which it learns sooner"
     )
-
-    @model_validator(mode="after")
-    def _short_is_not_too_short(self) -> "MaskingConfig":
-        if 0 < self.short <= 8:
-            raise ValueError(f"short={self.short} leaves no room for two sentences; give 0, or more than 8")
-        return self
-
-    @property
-    def lengths(self) -> list[int]:
-        """Those of the examples that are learned from."""
-        return [self.length, self.short] if 0 < self.short < self.length else [self.length]
+    short_updates: int = Field(2000, ge=0, description="how many updates that are")
 
 
 class MaskedLMConfig(Section):
@@ -78,26 +67,27 @@ class MaskedBatch:
 
 
 class MaskedText:
-    """Passages of some files, from which batches are made. `lengths`: see Passages."""
+    """Passages of some files, from which batches are made."""
 
-    def __init__(
-        self,
-        reader: DocumentReader,
-        documents: Sequence[Sequence[str]],
-        tokenizer: Tokenizer,
-        masking: MaskingConfig,
-        lengths: Sequence[int],
-    ) -> None:
+    def __init__(self, reader: DocumentReader, documents: Sequence[Sequence[str]], task: "MaskedLMTask") -> None:
+        tokenizer, masking = task.tokenizers.tokenizer, task.config.masking
         sentences = store.in_memory(((text,) for document in documents for text in document), [tokenizer])
         sizes = [len(document) for document in documents]
-        self.tokenizer, self.fingerprint = tokenizer, reader.fingerprint
-        self.passages = Passages.of(sentences, sizes, lengths=lengths, pairs=masking.next_sentence)
+        self.tokenizer, self.fingerprint, self._sizes = tokenizer, reader.fingerprint, sizes
+        self.passages = Passages.of(sentences, sizes, length=masking.length, pairs=masking.next_sentence)
         self.masker = Masker.of(tokenizer, rate=masking.rate, whole_words=masking.whole_words)
         if not len(self.passages):
             raise DataError(
                 f"No passage of two sentences was found in {' and '.join(reader.paths)}.",
                 do="put several sentences into a document, or set masking.next_sentence=false",
             )
+
+    def shorter(self, length: int) -> "MaskedText":
+        """The same text in passages of no more than so many tokens."""
+        other, cut = copy(self), self.passages
+        length = min(length, cut.length)
+        other.passages = Passages.of(cut.sentences, self._sizes, length=length, pairs=cut.pairs)
+        return other
 
     def batch(self, rows: np.ndarray, seed: int, epoch: int) -> MaskedBatch:
         """The examples of some passages, as this epoch draws them."""
@@ -124,6 +114,19 @@ class MaskedText:
         )
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """The updates from `first` on, in which it is epoch `epoch` at first, and the text that their batches are of."""
+
+    first: int
+    epoch: int
+    text: MaskedText
+    order: Order
+
+    def epoch_of(self, step: int) -> int:
+        return self.epoch + self.order.epoch(step - self.first)
+
+
 class MaskedLMTask:
     """What a training run needs to know of it."""
 
@@ -132,6 +135,8 @@ class MaskedLMTask:
     recipe: ClassVar[Tree] = {}
     continued: ClassVar[Tree] = {"learning_rate": 5e-4}
     """What it trains well with: from nothing, and from a model that is trained already."""
+    continued_settings: ClassVar[Tree] = {"masking": {"short_updates": 0}}
+    """Settings of its own that are others when it goes on from a model."""
 
     def __init__(
         self,
@@ -163,26 +168,29 @@ class MaskedLMTask:
             raise ConfigError(
                 f"A tokenizer of kind {config.tokenizer.kind} has no mark for hidden words.", do="use wordpiece"
             )
-        masking = config.masking
-        self.texts = {
-            split: MaskedText(
-                readers[split],
-                documents[split],
-                self.tokenizers.tokenizer,
-                masking,
-                masking.lengths if split == "train" else [masking.length],
-            )
-            for split in readers
-        }
-        self._order = Order(self.texts["train"].passages.sizes[:, None], config.batch.budget, seed)
+        self.texts = {split: MaskedText(readers[split], documents[split], self) for split in readers}
+        self._short, self._long = self._stretches(config.masking, config.batch.budget)
+
+    def _stretches(self, masking: MaskingConfig, budget: int) -> tuple[Stretch, Stretch]:
+        """Short examples first: a word that is hidden among thirty is more easily traced to its neighbours than one
+        among a hundred, and until it has found them, a model does not get beyond guessing from all words at once."""
+        long, count = self.texts["train"], masking.short_updates
+        short = long.shorter(masking.short) if count else long
+        orders = [Order(text.passages.sizes[:, None], budget, self.seed) for text in (short, long)]
+        passed = orders[0].epoch(count - 1) + 1 if count else 0
+        return Stretch(0, 0, short, orders[0]), Stretch(count, passed, long, orders[1])
 
     def batch(self, step: int, share: Share = WHOLE) -> MaskedBatch | None:
         """The batch of an update, a function of (seed, step) alone, or this share of it; None if it has no row."""
-        rows = self._order[step][share.part :: share.of]
-        return self.texts["train"].batch(rows, self.seed, self.epoch(step)) if len(rows) else None
+        stretch = self._stretch(step)
+        rows = stretch.order[step - stretch.first][share.part :: share.of]
+        return stretch.text.batch(rows, self.seed, stretch.epoch_of(step)) if len(rows) else None
 
     def epoch(self, step: int) -> int:
-        return self._order.epoch(step)
+        return self._stretch(step).epoch_of(step)
+
+    def _stretch(self, step: int) -> Stretch:
+        return self._short if step < self._long.first else self._long
 
     def losses(self, model: nn.Module, batch: MaskedBatch) -> dict[str, Tensor]:
         """Cross-entropy of the hidden words and of what follows what, summed."""
@@ -217,7 +225,7 @@ class MaskedLMTask:
         """The data in a line."""
         return (
             f"{len(self.texts['train'].passages):,} passages, vocabulary {len(self.tokenizers.tokenizer):,}, "
-            f"{self._order.updates_per_epoch:,} updates an epoch"
+            f"{self._long.order.updates_per_epoch:,} updates an epoch"
         )
 
     def card(self) -> dict[str, Any]:

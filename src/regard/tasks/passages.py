@@ -27,33 +27,30 @@ class Example:
 
 @dataclass(frozen=True, eq=False)
 class Passages:
-    """Passage i: counts[i] sentences from firsts[i] on, of which longest[i] tokens are read at most, of document
-    owners[i]; sizes[i] tokens with its marks."""
+    """Passage i: counts[i] sentences from firsts[i] on, of document owners[i]; sizes[i] tokens with its marks."""
 
     sentences: Store
     firsts: np.ndarray
     counts: np.ndarray
-    longest: np.ndarray
     owners: np.ndarray
     sizes: np.ndarray
+    length: int
     pairs: bool
 
     @classmethod
-    def of(cls, sentences: Store, documents: Sequence[int], *, lengths: Sequence[int], pairs: bool) -> "Passages":
-        """documents: how many sentences each has. lengths: all of them are cut into passages of so many tokens, once
-        for each. pairs: a passage has at least two sentences, and three marks."""
+    def of(cls, sentences: Store, documents: Sequence[int], *, length: int, pairs: bool) -> "Passages":
+        """documents: how many sentences each has. pairs: a passage has at least two sentences, and three marks."""
         sizes = sentences.lengths()[:, 0].astype(np.int64)
-        rows: list[tuple[int, int, int, int, int]] = []
-        for length in lengths:
-            marks = MARKS if pairs else MARKS - 1
-            longest = (length - marks) // 2 if pairs else length - marks
-            read = np.minimum(sizes, longest).tolist()
-            for owner, (count, end) in enumerate(zip(documents, accumulate(documents), strict=True)):
-                for first, taken in _packed(read[end - count : end], length - marks):
-                    if taken > 1 or not pairs:
-                        begin = end - count + first
-                        rows.append((begin, taken, longest, owner, sum(read[begin : begin + taken]) + marks))
-        return cls(sentences, *np.array(rows, dtype=np.int64).reshape(-1, 5).T, pairs=pairs)
+        room = length - (MARKS if pairs else MARKS - 1)
+        lengths = np.minimum(sizes, room // 2 if pairs else room).tolist()
+        rows: list[tuple[int, int, int, int]] = []
+        for owner, (count, end) in enumerate(zip(documents, accumulate(documents), strict=True)):
+            for first, taken in _packed(lengths[end - count : end], room):
+                if taken > 1 or not pairs:
+                    begin = end - count + first
+                    rows.append((begin, taken, owner, sum(lengths[begin : begin + taken]) + length - room))
+        firsts, counts, owners, filled = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        return cls(sentences, firsts, counts, owners, filled, length, pairs)
 
     def __len__(self) -> int:
         return len(self.firsts)
@@ -61,7 +58,7 @@ class Passages:
     def example(self, row: int, start: int, end: int, random: np.random.Generator) -> Example:
         """start, end: the ids of [CLS] and [SEP]."""
         first, count = int(self.firsts[row]), int(self.counts[row])
-        texts = self._texts(first, count, int(self.longest[row]))
+        texts = self._texts(first, count)
         if not self.pairs:
             ids = np.concatenate([[start], *texts, [end]])
             return Example(ids, np.zeros_like(ids), elsewhere=False)
@@ -79,13 +76,13 @@ class Passages:
         while self.owners[other] == self.owners[row]:
             other = int(random.integers(len(self)))
         skipped = int(random.integers(self.counts[other]))
-        first, count = int(self.firsts[other]) + skipped, int(self.counts[other]) - skipped
-        texts = self._texts(first, count, int(self.longest[row]))
+        texts = self._texts(int(self.firsts[other]) + skipped, int(self.counts[other]) - skipped)
         return np.concatenate(texts)[:most]
 
-    def _texts(self, first: int, count: int, longest: int) -> list[np.ndarray]:
+    def _texts(self, first: int, count: int) -> list[np.ndarray]:
         (texts,) = self.sentences.rows(range(first, first + count))
-        return [text[:longest].astype(np.int64) for text in texts]
+        most = (self.length - MARKS) // 2 if self.pairs else self.length - MARKS + 1
+        return [text[:most].astype(np.int64) for text in texts]
 
 
 def _packed(lengths: Sequence[int], room: int) -> list[tuple[int, int]]:

@@ -127,6 +127,7 @@ def resolve(tree: Tree) -> RunConfig:
     name = str(model.pop("name", catalogue.model_names(task)[0]))
     entry, preset = catalogue.model_entry(name, task), model.pop("preset", None)
     tree = merge(catalogue.brought(entry, preset), tree)
+    tree = merge(getattr(task_class, "continued_settings", {}), tree) if init else tree
     training = _with_recipe(_section(tree, "training"), task_class.continued if init else task_class.recipe)
     distributed = _section(tree, "distributed")
     _refuse_unknown(tree, config_class)
