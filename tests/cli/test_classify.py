@@ -59,6 +59,8 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, run: Run) -> None:
     code, _, err = run("classify", out, "cat " * 600)
     assert (code, "--truncate" in err) == (1, True)
     assert run("classify", out, "cat " * 600, "--truncate")[0] == 0
+    code, _, err = run("train", "--train", tmp_path / "odd.tsv", "--task", "translation", "--init", out, "--out", "x")
+    assert (code, "is a rnn for classification; one for translation is built otherwise" in err) == (1, True)
     code, _, err = run("fill", out, "a [MASK]")
     assert (code, "cannot fill in words" in err) == (1, True)
     (tmp_path / "odd.tsv").write_text("the sea\twater\n")
@@ -83,8 +85,9 @@ def test_a_model_of_others_is_given_pairs_or_texts(tmp_path: Path, run: Run) -> 
     (tmp_path / "in.tsv").write_text("".join("\t".join(pair) + "\n" for pair in pairs))
     code, said, err = run("classify", str(place), "--input", str(tmp_path / "in.tsv"), "--json")
     assert [json.loads(line)["label"] for line in said.splitlines()] == wanted["pairs"]
-    code, _, err = run("classify", str(place), *given[:3], "--pairs")
-    assert (code, "1 in text 2" in err) == (1, True)
+    for odd in (given[:1], given[:3]):
+        code, _, err = run("classify", str(place), *odd, "--pairs")
+        assert (code, "no second one" in err) == (1, True)
 
 
 def test_hidden_words_are_filled_in(tmp_path: Path, run: Run) -> None:

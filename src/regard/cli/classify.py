@@ -34,6 +34,10 @@ def classify(
         rows = [tuple(line.split("\t")) for line in read_lines(input)]
     else:
         given, sides = text or [], 2 if pairs else classifier.sides
+        if len(given) % sides:
+            raise ConfigError(
+                "A text has no second one to go with it.", found=f"{len(given)} texts", wanted="pairs: first, second, …"
+            )
         rows = [tuple(given[first : first + sides]) for first in range(0, len(given), sides)]
     for row, found in zip(rows, classifier.classify(rows, truncate=truncate), strict=True):
         if as_json:

@@ -131,6 +131,13 @@ def _from_another(tree: Tree, begun: bundle.Trained) -> Tree:
     asked = tree.get("model", {}).get("name", is_now)
     if asked != is_now:
         raise ConfigError(f"{begun.place} is a {is_now}, not a {asked}.", do="leave --model out, or --init")
+    did = begun.settings["task"]
+    task = tree.get("task", did)
+    if catalogue.model_entry(is_now, task).config != catalogue.model_entry(is_now, did).config:
+        raise ConfigError(
+            f"{begun.place} is a {is_now} for {did}; one for {task} is built otherwise.",
+            do="leave --init out, or give a model that was trained for it",
+        )
     return merge(begun.settings, tree)
 
 
