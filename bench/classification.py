@@ -36,9 +36,9 @@ EXPERIMENTS = (
     Experiment("sst2-minilm", "sst2", f"--init {MINILM} training.epochs=2", 0.88, ("train", "train-phrases")),
     Experiment("trec-minilm", "trec", f"--init {MINILM} training.epochs=8", 0.95),
     Experiment("ag-news-minilm", "ag-news", f"--init {MINILM} training.epochs=3 data.too_long=cut", 0.90),
-    Experiment("sst2-rnn", "sst2", "--model rnn", 0.80, ("train", "train-phrases")),
-    Experiment("trec-rnn", "trec", "--model rnn", 0.86),
-    Experiment("zh-titles-rnn", "zh-news-titles", "--model rnn", 0.86),
+    Experiment("sst2-rnn", "sst2", "--model rnn:small model.pooling=max", 0.80, ("train", "train-phrases")),
+    Experiment("trec-rnn", "trec", "--model rnn:small model.pooling=max", 0.86),
+    Experiment("zh-titles-rnn", "zh-news-titles", "--model rnn:small model.pooling=max", 0.86),
     Experiment("trec-500-bert", "trec", f"--init {BERT} training.epochs=30", most=500),
     Experiment("trec-500-scratch", "trec", "--model bert:tiny training.epochs=30", most=500),
 )
