@@ -18,6 +18,7 @@ from regard.evaluation.classification import Classes
 from regard.tasks.classification import Examples
 from regard.tasks.texts import WordPieceConfig
 from regard.text import train_tokenizer
+from regard.training.settings import resolve
 from regard.training.start import prepare
 from tests.models.pretrained import checkpoints
 from tests.runs import Silent, run_tree
@@ -267,3 +268,14 @@ def test_a_bert_of_others_is_begun_with(tmp_path: Path, architecture: str) -> No
 def test_only_wordpiece_lowers_unasked() -> None:
     assert WordPieceConfig().lowercase
     assert not WordPieceConfig.parse({"kind": "word"}, where="tokenizer").lowercase
+
+
+def test_the_wider_a_pretrained_model_is_the_smaller_its_rate(tmp_path: Path) -> None:
+    def rate(width: int, **settings: Any) -> float:
+        tree = {"task": "classification", "model": {"name": "bert", "width": width, "heads": 2}, "init": "some"}
+        return resolve({**tree, **settings}).training.learning_rate
+
+    assert [rate(width) for width in (384, 768)] == pytest.approx([1e-4, 2.5e-5])
+    assert rate(16) == 2e-3
+    assert rate(384, training={"learning_rate": 3e-4}) == 3e-4
+    assert rate(384, init="") == 2e-3

@@ -17,6 +17,7 @@ from regard.data.labelled import ONE, TWO, Labelled, read_labelled
 from regard.errors import ConfigError, DataError, LimitError
 from regard.sections import Section
 from regard.tasks.labels import LabelledTokenizer, classes
+from regard.tasks.recipes import gentle_rate
 from regard.tasks.texts import TextFiles, WordPieceConfig
 from regard.text import Tokenizer, train_tokenizer
 from regard.watching import Watch, unwatched
@@ -107,8 +108,12 @@ class ClassificationTask:
     config_class = ClassificationConfig
     verb = "classify"
     recipe: ClassVar[Tree] = {"epochs": 10.0}
-    continued: ClassVar[Tree] = {"epochs": 4.0, "learning_rate": 1e-4}
-    """What it trains well with: from nothing, and from a model that is trained already."""
+    """What it trains well with."""
+
+    @staticmethod
+    def continued(model: Section) -> Tree:
+        """What it trains well with from a model that is trained already."""
+        return {"epochs": 4.0, "learning_rate": gentle_rate(model)}
 
     def __init__(
         self,

@@ -56,8 +56,12 @@ class LMTask:
     config_class = LMConfig
     verb = "generate"
     recipe: ClassVar[Tree] = {"epochs": 10.0, "schedule": "cosine", "betas": (0.9, 0.99), "weight_decay": 0.1}
-    continued: ClassVar[Tree] = {**recipe, "epochs": 3.0, "learning_rate": 3e-4}
-    """What it trains well with: from nothing, and from a model that is trained already."""
+    """What it trains well with."""
+
+    @staticmethod
+    def continued(model: Section) -> Tree:
+        """What it trains well with from a model that is trained already."""
+        return {**LMTask.recipe, "epochs": 3.0, "learning_rate": 3e-4}
 
     def __init__(
         self,

@@ -133,10 +133,14 @@ class MaskedLMTask:
     config_class = MaskedLMConfig
     verb = "fill"
     recipe: ClassVar[Tree] = {}
-    continued: ClassVar[Tree] = {"learning_rate": 5e-4}
-    """What it trains well with: from nothing, and from a model that is trained already."""
+    """What it trains well with."""
     continued_settings: ClassVar[Tree] = {"masking": {"short_updates": 0}}
     """Settings of its own that are others when it goes on from a model."""
+
+    @staticmethod
+    def continued(model: Section) -> Tree:
+        """What it trains well with from a model that is trained already."""
+        return {"learning_rate": 5e-4}
 
     def __init__(
         self,

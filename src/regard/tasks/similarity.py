@@ -22,6 +22,7 @@ from regard.data.tables import Table
 from regard.errors import DataError, LimitError
 from regard.sections import Section
 from regard.tasks.embedding import POOLINGS, EmbeddingConfig
+from regard.tasks.recipes import gentle_rate
 from regard.tasks.texts import OneTokenizer, TextFiles, WordPieceConfig
 from regard.text import train_tokenizer
 from regard.watching import Watch, unwatched
@@ -93,8 +94,12 @@ class SimilarityTask:
     config_class = SimilarityTaskConfig
     verb = "embed"
     recipe: ClassVar[Tree] = {"epochs": 10.0}
-    continued: ClassVar[Tree] = {"epochs": 4.0, "learning_rate": 1e-4}
-    """What it trains well with: from nothing, and from a model that is trained already."""
+    """What it trains well with."""
+
+    @staticmethod
+    def continued(model: Section) -> Tree:
+        """What it trains well with from a model that is trained already."""
+        return {"epochs": 4.0, "learning_rate": gentle_rate(model)}
 
     def __init__(
         self,

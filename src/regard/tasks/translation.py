@@ -53,8 +53,12 @@ class TranslationTask:
     config_class = TranslationConfig
     verb = "translate"
     recipe: ClassVar[Tree] = {}
-    continued: ClassVar[Tree] = {"learning_rate": 5e-4}
-    """What it trains well with: from nothing, and from a model that is trained already."""
+    """What it trains well with."""
+
+    @staticmethod
+    def continued(model: Section) -> Tree:
+        """What it trains well with from a model that is trained already."""
+        return {"learning_rate": 5e-4}
 
     def __init__(
         self,

@@ -106,8 +106,12 @@ class WordsTask:
     config_class = WordsTaskConfig
     verb = "embed"
     recipe: ClassVar[Tree] = {"epochs": 5.0}
-    continued: ClassVar[Tree] = {"epochs": 5.0}
-    """What it trains well with: from nothing, and from a model that is trained already."""
+    """What it trains well with."""
+
+    @staticmethod
+    def continued(model: Section) -> Tree:
+        """What it trains well with from a model that is trained already."""
+        return {"epochs": 5.0}
 
     def __init__(
         self,

@@ -128,14 +128,16 @@ def resolve(tree: Tree) -> RunConfig:
     entry, preset = catalogue.model_entry(name, task), model.pop("preset", None)
     tree = merge(catalogue.brought(entry, preset), tree)
     tree = merge(getattr(task_class, "continued_settings", {}), tree) if init else tree
-    training = _with_recipe(_section(tree, "training"), task_class.continued if init else task_class.recipe)
+    values = merge(catalogue.preset(entry, preset), model)
+    sizes = catalogue.find(entry.config).parse(values, where="model")
+    recipe = task_class.continued(sizes) if init else task_class.recipe
+    training = _with_recipe(_section(tree, "training"), recipe)
     distributed = _section(tree, "distributed")
     _refuse_unknown(tree, config_class)
-    values = merge(catalogue.preset(entry, preset), model)
     return RunConfig(
         task=task,
         model_name=name,
-        model=catalogue.find(entry.config).parse(values, where="model"),
+        model=sizes,
         settings=config_class.parse(tree),
         training=TrainingConfig.parse(training, where="training"),
         distributed=DistributedConfig.parse(distributed, where="distributed"),

@@ -131,8 +131,8 @@ def _from_another(tree: Tree, begun: bundle.Trained) -> Tree:
     asked = tree.get("model", {}).get("name", is_now)
     if asked != is_now:
         raise ConfigError(f"{begun.place} is a {is_now}, not a {asked}.", do="leave --model out, or --init")
-    did = begun.settings["task"]
-    task = tree.get("task", did)
+    did = str(begun.settings["task"])
+    task = str(tree.get("task", did))
     if catalogue.model_entry(is_now, task).config != catalogue.model_entry(is_now, did).config:
         raise ConfigError(
             f"{begun.place} is a {is_now} for {did}; one for {task} is built otherwise.",
