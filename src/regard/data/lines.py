@@ -10,7 +10,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -122,12 +121,16 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         if path == "-":
             yield sys.stdin.buffer
         else:
-            with PACKED.get(Path(path).suffix.lower(), partial(open, mode="rb"))(path) as handle:
+            with PACKED.get(Path(path).suffix.lower(), _as_it_is)(path) as handle:
                 yield handle
     except (OSError, EOFError, zlib.error) as error:
         why, do = next(known for kind, known in UNREADABLE.items() if isinstance(error, kind))
         why = why.format(packing="bzip2" if path.lower().endswith(".bz2") else "gzip")
         raise DataError(f"{path} {why}", found=getattr(error, "strerror", None) or str(error), do=do) from error
+
+
+def _as_it_is(path: str) -> IO[bytes]:
+    return Path(path).open("rb")
 
 
 PACKED: dict[str, Callable[[str], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
