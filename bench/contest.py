@@ -17,12 +17,13 @@ from itertools import count, islice
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 import numpy as np
 import torch
 
+from racing import in_turn
 from regard.data.batches import PairBatch
 from regard.data.corpora import build
 from regard.tasks.translation import TranslationTask
@@ -118,8 +119,7 @@ def race(
         usual, unusual = (list(islice(stream, updates)) for stream in (by_length, any_length))
         batches = {name: unusual if name in mixed else usual for name in names}
         turns: dict[str, Turn] = {}
-        first = number % len(names)
-        for name in names[first:] + names[:first]:
+        for name in in_turn(names, number):
             links[name].send(batches[name])
             turns[name] = links[name].recv()
         if number >= 0:
@@ -147,12 +147,6 @@ def introduce(facts: dict[str, Facts], told: Setup, about: str, load: float) -> 
     tokens = told.config["batch"]["tokens"]
     print(f"Data: {about}; vocabulary {words}, batches of {tokens:,} tokens")
     print(f"Parameters: {', '.join(f'{name} {fact.parameters:,}' for name, fact in facts.items())}", flush=True)
-
-
-def spread(values: Sequence[float], form: str = ".1f") -> str:
-    """Median and quartiles."""
-    low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else list(values) * 3
-    return f"{median(values):{form}} [{low:{form}}–{high:{form}}]"
 
 
 def faster(rounds: Sequence[Round], one: str, other: str) -> list[float]:

@@ -14,18 +14,20 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from itertools import count, islice
-from multiprocessing import Pipe, get_context
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 import numpy as np
+
+from racing import in_turn, spread, started
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 OURS, PEER, BEST = "regard", "sentence-transformers", "sentence-transformers, best batch"
@@ -111,10 +113,9 @@ CONTESTANTS: dict[str, Callable[[list[str], int], tuple[Encode, str]]] = {
 }
 
 
-def play(link: Connection, name: str, threads: int) -> None:
-    """The process of a contestant: it gets the texts and sends Facts; asked for a turn, it sends one, and the vectors
-    too if they are wanted."""
-    texts = link.recv()
+def play(link: Connection, name: str, texts: list[str], threads: int) -> None:
+    """The process of a contestant: it sends Facts; asked for a turn, it sends one, and the vectors too if they are
+    wanted."""
     encode, version = CONTESTANTS[name](texts, threads)
     link.send(Facts(version, _memory("VmRSS")))
     with suppress(EOFError):  # the driver has hung up
@@ -132,34 +133,11 @@ def _memory(kind: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{kind}:"))
 
 
-@contextmanager
-def started(names: Iterable[str], texts: list[str], threads: int) -> Iterator[dict[str, Connection]]:
-    """Their processes, each at the other end of its link. They get ready one after the other."""
-    links: dict[str, Connection] = {}
-    processes = []
-    for name in names:
-        links[name], end = Pipe()
-        process = get_context("spawn").Process(target=play, args=(end, name, threads))
-        process.start()
-        end.close()
-        links[name].send(texts)
-        links[name].poll(None)
-        processes.append(process)
-    try:
-        yield links
-    finally:
-        for link, process in zip(links.values(), processes, strict=True):
-            link.close()
-            process.join()
-
-
 def race(links: dict[str, Connection], rounds: int) -> Iterator[tuple[dict[str, Turn], dict[str, Any]]]:
     """One works at a time; everybody's turn, and in the first round everybody's vectors."""
-    names = list(links)
     for number in range(rounds + 1):
         found = {}
-        first = number % len(names)
-        for name in names[first:] + names[:first]:
+        for name in in_turn(links, number):
             links[name].send(number == 0)
             found[name] = links[name].recv()
         yield {name: turn for name, (turn, _) in found.items()}, {name: given for name, (_, given) in found.items()}
@@ -207,12 +185,6 @@ def _stretches(sentences: Iterator[str], draw: random.Random) -> Iterator[str]:
         yield " ".join(words[:LONGEST])
 
 
-def spread(values: Sequence[float], form: str) -> str:
-    """Median and quartiles."""
-    low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else list(values) * 3
-    return f"{median(values):{form}} [{low:{form}}–{high:{form}}]"
-
-
 def table(rounds: Sequence[dict[str, Turn]], facts: dict[str, Facts], texts: int) -> None:
     """A row for every contestant: medians and quartiles of the rounds."""
     columns = f"{'texts/s':>22}{'texts/CPU s':>22}{'cores had':>11}{'peak MB':>9}{'of it for texts':>17}"
@@ -256,7 +228,7 @@ def main() -> None:
     words = sorted(len(text.split()) for text in texts)
     print(f"{len(texts):,} texts of {words[0]} to {words[-1]} words, {median(words):.0f} in the median: {about}")
     print(f"{options.threads} threads; load before the start {load:.1f} on {os.cpu_count()} cores", flush=True)
-    with started(CONTESTANTS, texts, options.threads) as links:
+    with started(CONTESTANTS, play, texts, options.threads) as links:
         facts = {name: link.recv() for name, link in links.items()}
         print("; ".join(fact.version for fact in facts.values()), flush=True)
         rounds = race(links, max(1, options.rounds))

@@ -14,16 +14,17 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 import torch
+
+from racing import in_turn, spread, started
 
 OURS, PEER, FAST, READ = "regard", "transformers", "ctranslate2", "reading (sum)"
 PROMPT, NEW, SIZES = 32, 64, (1, 8)
@@ -143,34 +144,12 @@ def play(link: Connection, name: str, directory: Path, threads: int) -> None:
             link.send(Turn(time.perf_counter() - began, time.process_time() - cpu_began, texts))
 
 
-@contextmanager
-def started(names: Iterable[str], directory: Path, threads: int) -> Iterator[dict[str, Connection]]:
-    """Their processes, each at the other end of its link. They get ready one after the other."""
-    links: dict[str, Connection] = {}
-    processes = []
-    for name in names:
-        links[name], end = Pipe()
-        process = get_context("spawn").Process(target=play, args=(end, name, directory, threads))
-        process.start()
-        end.close()
-        links[name].poll(None)
-        processes.append(process)
-    try:
-        yield links
-    finally:
-        for link, process in zip(links.values(), processes, strict=True):
-            link.close()
-            process.join()
-
-
 def race(links: dict[str, Connection], prompts: Texts, rounds: int) -> Iterator[dict[tuple[str, int], Turn]]:
     """One works at a time, on one text and then on several."""
-    names = list(links)
     for number in range(rounds + 1):
-        first = number % len(names)
         found = {}
         for size in SIZES:
-            for name in names[first:] + names[:first]:
+            for name in in_turn(links, number):
                 if name == READ and size > 1:
                     continue
                 links[name].send(prompts[:size])
@@ -194,12 +173,6 @@ def check(turns: dict[tuple[str, int], Turn]) -> dict[str, float]:
         if found[name] < 0.9:  # two tokens that are nearly equally likely may part two texts
             raise SystemExit(f"{name} writes other texts: {found[name]:.0%} of the tokens are the same.")
     return found
-
-
-def spread(values: Sequence[float], form: str) -> str:
-    """Median and quartiles."""
-    low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else list(values) * 3
-    return f"{median(values):{form}} [{low:{form}}–{high:{form}}]"
 
 
 def table(rounds: Sequence[dict[tuple[str, int], Turn]]) -> None:
@@ -241,7 +214,7 @@ def main() -> None:
         prompts = prepare(Path(scratch))
         print(f"{PROMPT} tokens of prompt, {NEW} new ones, greedy, float32; {options.threads} threads; ", end="")
         print(f"load before the start {load:.1f} on {os.cpu_count()} cores", flush=True)
-        with started(CONTESTANTS, Path(scratch), options.threads) as links:
+        with started(CONTESTANTS, play, Path(scratch), options.threads) as links:
             print("; ".join(str(link.recv()) for link in links.values()), flush=True)
             rounds = race(links, prompts, max(1, options.rounds))
             alike = check(next(rounds))

@@ -18,14 +18,13 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from math import sqrt
-from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from statistics import fmean, median, quantiles
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from racing import in_turn, spread, started
 from regard import bundle
 from regard.config import load_toml, merge
 from regard.data.corpora import build
@@ -197,7 +197,7 @@ CONTESTANTS: dict[str, Callable[[str], tuple[Facts, Update]]] = {
 }
 
 
-def play(name: str, file: str, threads: int, link: Connection) -> None:
+def play(link: Connection, name: str, file: str, threads: int) -> None:
     """The process of a contestant: it sends Facts, then for each number of updates a Turn."""
     torch.set_num_threads(threads)
     if name != PLAIN:
@@ -212,41 +212,15 @@ def play(name: str, file: str, threads: int, link: Connection) -> None:
             link.send(Turn(time.perf_counter() - began, time.process_time() - cpu_began, fmean(losses)))
 
 
-@contextmanager
-def started(file: str, threads: int) -> Iterator[dict[str, Connection]]:
-    """Their processes, each at the other end of its link."""
-    links: dict[str, Connection] = {}
-    processes = []
-    for name in CONTESTANTS:
-        links[name], theirs_ = Pipe()
-        processes.append(get_context("spawn").Process(target=play, args=(name, file, threads, theirs_)))
-        processes[-1].start()
-        theirs_.close()
-    try:
-        yield links
-    finally:
-        for link, process in zip(links.values(), processes, strict=True):
-            link.close()
-            process.join()
-
-
 def race(links: dict[str, Connection], rounds: int) -> Iterator[dict[str, Turn]]:
     """One works at a time. The round before the first only warms up."""
-    names = list(links)
     for number in range(-1, rounds):
         turns: dict[str, Turn] = {}
-        first = number % len(names)
-        for name in names[first:] + names[:first]:
+        for name in in_turn(links, number):
             links[name].send(WARM_UP if number < 0 else UPDATES)
             turns[name] = links[name].recv()
         if number >= 0:
             yield turns
-
-
-def spread(values: Sequence[float], form: str) -> str:
-    """Median and quartiles."""
-    low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else list(values) * 3
-    return f"{median(values):{form}} [{low:{form}}–{high:{form}}]"
 
 
 def table(rounds: Sequence[dict[str, Turn]], threads: int) -> dict[str, float]:
@@ -289,7 +263,7 @@ def main() -> None:
     load, threads = os.getloadavg()[0], torch.get_num_threads()
     with tempfile.TemporaryDirectory() as scratch:
         file, about = training_text(options.data, Path(scratch))
-        with started(file, threads) as links:
+        with started(CONTESTANTS, play, file, threads) as links:
             facts: dict[str, Facts] = {name: link.recv() for name, link in links.items()}
             told = ", ".join(f"{name} {fact.parameters:,}" for name, fact in facts.items())
             print(f"torch {torch.__version__}, {threads} threads; load before {load:.1f} on {os.cpu_count()} cores")

@@ -32,11 +32,11 @@ from contest import (
     introduce,
     race,
     setup,
-    spread,
     started,
     task_of,
     texts,
 )  # fmt: skip
+from racing import spread
 from regard.training.settings import RunConfig, resolve
 
 WIDTH, VOCABULARY, BATCH_TOKENS = 256, 8000, 4096

@@ -11,13 +11,14 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 import numpy as np
 import torch
 
+from racing import spread
 from regard.tasks.search import Index
 
 ONE, MANY, READ = "1 question", "32 questions", "reading (sum)"
@@ -51,12 +52,6 @@ def resident() -> tuple[int, int]:
     fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines())
     own, mapped = (int(fields[kind].split()[0]) * 1024 for kind in ("RssAnon", "RssFile"))
     return own, mapped
-
-
-def spread(values: Sequence[float], form: str) -> str:
-    """Median and quartiles."""
-    low, _, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else list(values) * 3
-    return f"{median(values):{form}} [{low:{form}}–{high:{form}}]"
 
 
 def race(work: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[tuple[float, float]]]:

@@ -34,11 +34,11 @@ from contest import (
     introduce,
     race,
     setup,
-    spread,
     started,
     task_of,
     texts,
 )  # fmt: skip
+from racing import spread
 from regard.training.settings import RunConfig, resolve
 from turns import Given
 

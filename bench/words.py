@@ -23,6 +23,7 @@ import gensim
 import torch
 from gensim.models import Word2Vec as Gensim
 
+from racing import in_turn
 from regard.bundle import build_model
 from regard.evaluation.words import Compares, word_similarity
 from regard.memory import keep_freed_memory
@@ -131,8 +132,7 @@ def race(players: Sequence[Player], epochs: int) -> list[Turn]:
     """One works at a time."""
     turns = []
     for number in range(epochs):
-        first = number % len(players)
-        turns += [player.turn() for player in (*players[first:], *players[:first])]
+        turns += [player.turn() for player in in_turn(players, number)]
     return turns
 
 

@@ -19,13 +19,16 @@ from regard.weights import put_weights, read_tensors, weights_of, write_tensors
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD, README = "config.json", "model.safetensors", "card.json", "README.md"
-ROWS = ("bert.words.weight", "words.weight", "output.bias")
-"""Weights that have a row for each token."""
+ROWS = {
+    **dict.fromkeys(("bert.words.weight", "words.weight", "source_embedding.weight"), 0),
+    **dict.fromkeys(("target_embedding.weight", "output.weight", "output.bias"), -1),
+}
+"""Weights that have a row for each token: of the first tokenizer, or of the last."""
 
 
 def load(model: str | Path) -> Any:
-    """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`. Also a BERT or a GPT-2 as
-    transformers or sentence-transformers write it, in a directory or by its id on the hub:
+    """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`. Also a BERT, a GPT-2 or
+    a Marian as transformers or sentence-transformers write it, in a directory or by its id on the hub:
     `load("google-bert/bert-base-uncased")`."""
     directory, name = _found(model)
     if directory.is_dir() and foreign.is_foreign(directory):
@@ -43,7 +46,7 @@ def _load_foreign(directory: Path, name: str) -> Any:
     found = foreign.read(directory)
     entry = catalogue.task_entry(found.config["task"])
     labels = (found.network.labels,) if found.network.labels else ()
-    tokenizers = catalogue.find(entry.tokenizers)(found.tokenizer, *labels)
+    tokenizers = catalogue.find(entry.tokenizers)(*found.spelling, *labels)
     return catalogue.find(entry.verbs).assemble(found.network.model, tokenizers, found.config, name)
 
 
@@ -115,11 +118,13 @@ def trained(model: str) -> Trained:
 def _trained_elsewhere(found: foreign.Foreign, place: str) -> Trained:
     """It may have more rows than its tokenizer has ids; those behind the highest are left. "[MASK]" in a text is text,
     as in all of our own models."""
-    found.tokenizer.backend.encode_special_tokens = True
-    held = weights_of(found.network.model)
-    tensors = {name: tensor[: len(found.tokenizer)] if name in ROWS else tensor for name, tensor in held.items()}
-    settings = {key: found.config[key] for key in ("task", "model")}
-    return Trained(place, settings, tokenizers=lambda kind, run: kind(found.tokenizer), tensors=lambda: tensors)
+    for tokenizer in found.tokenizers:
+        tokenizer.backend.encode_special_tokens = True
+    sizes = {name: len(found.tokenizers[side]) for name, side in ROWS.items()}
+    tensors = {name: tensor[: sizes.get(name)] for name, tensor in weights_of(found.network.model).items()}
+    kept = ("task", "model", "tokenizer", "data") if len(found.tokenizers) > 1 else ("task", "model")
+    settings = {key: found.config[key] for key in kept}
+    return Trained(place, settings, tokenizers=lambda kind, run: kind(*found.spelling), tensors=lambda: tensors)
 
 
 def _found(model: str | Path) -> tuple[Path, str]:

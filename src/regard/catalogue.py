@@ -43,7 +43,7 @@ MODELS: Mapping[str, Mapping[str, Model]] = {
             model="regard.models.transformer:Transformer",
             config="regard.models.transformer:TransformerConfig",
             presets="regard.models.transformer:PRESETS",
-            preset_names=("tiny", "small", "base", "big"),
+            preset_names=("tiny", "small", "deep-shallow", "base", "big"),
             about="self-attention only, encoder and decoder (Vaswani 2017)",
         ),
         "classification": Model(

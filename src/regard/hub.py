@@ -6,7 +6,7 @@ from pathlib import Path
 from regard.errors import BundleError
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-FILES = ["*.json", "vocab.txt", "*/vocab.txt", "merges.txt", "model*.safetensors"]
+FILES = ["*.json", "vocab.txt", "*/vocab.txt", "merges.txt", "*.spm", "model*.safetensors"]
 PICKLED = ["*pytorch_model*.bin"]
 """Fetched only where there is no safetensors."""
 

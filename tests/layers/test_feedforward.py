@@ -20,6 +20,7 @@ def test_feed_forward_is_two_linear_maps_with_the_activation_between(activation:
         "relu": lambda z: z.clamp(min=0),
         "gelu": lambda z: z * 0.5 * (1 + torch.erf(z / 2**0.5)),
         "gelu-tanh": lambda z: 0.5 * z * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (z + 0.044715 * z**3))),
+        "swish": lambda z: z / (1 + torch.exp(-z)),
     }[activation]
     assert_near(layer(x), by_hand(x @ expand.weight.T + expand.bias) @ contract.weight.T + contract.bias)
 

@@ -17,6 +17,13 @@ def test_a_tied_output_is_the_matrix_of_the_embedding_itself_and_has_no_bias() -
     assert output_layer(embedding, tied=True, width=D).weight is embedding.weight
 
 
+def test_an_output_may_have_a_score_for_each_word_which_begins_at_nothing() -> None:
+    output = output_layer(Embedding(V, D), tied=True, bias=True)
+    assert output.bias.shape == (V,)
+    assert not output.bias.any()
+    assert output.bias.requires_grad
+
+
 def test_an_untied_output_has_a_matrix_of_its_own_as_wide_as_asked_for() -> None:
     torch.manual_seed(0)
     embedding = Embedding(500, 64)

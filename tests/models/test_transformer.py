@@ -52,6 +52,17 @@ def test_only_pre_norm_ends_its_stacks_with_a_norm() -> None:
     assert not list(small(norm="post").decoder_norm.parameters())
 
 
+def test_embeddings_are_scaled_and_words_have_a_bias_only_if_so_chosen() -> None:
+    plain, scaled = small(scaled=False), small(scaled=True)
+    assert_near(scaled.source_embedding(SOURCE), plain.source_embedding(SOURCE) * sqrt(plain.config.width))
+    assert_near(scaled.target_embedding(TARGET), plain.target_embedding(TARGET) * sqrt(plain.config.width))
+    assert small().output.bias is None
+    biased = small(output_bias=True)
+    state = biased.start(Sentences(SOURCE, LENGTHS), TARGET[:, :2])
+    scores, _ = biased.step(TARGET[:, 2], state)
+    assert_near(scores, biased.output(biased(SOURCE, LENGTHS, TARGET[:, :3]))[:, -1].log_softmax(-1))
+
+
 # What it may and may not know
 
 

@@ -3,7 +3,7 @@
 from regard.attention.attend import Tap, attend, per_hypothesis
 from regard.attention.capture import Attends, NothingRecordedError, Recording, capture
 from regard.attention.masks import both, look_ahead_mask, padding_mask, relation_mask, window_mask
-from regard.attention.multihead import KeysValues, MultiHead
+from regard.attention.multihead import Extend, KeysValues, MultiHead
 from regard.attention.normalise import NORMALISERS, Normaliser, hard, softmax
 from regard.attention.scores import SCORES, Additive, Dot, General, Location, ScaledDot, Score, dot, scaled_dot
 
@@ -13,6 +13,7 @@ __all__ = [
     "Additive",
     "Attends",
     "Dot",
+    "Extend",
     "General",
     "KeysValues",
     "Location",

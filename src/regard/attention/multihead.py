@@ -1,5 +1,7 @@
 """Several attentions side by side, each in its own projection (Vaswani 2017, section 3.2.2)."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -15,6 +17,10 @@ class KeysValues(NamedTuple):
 
     keys: Float[Tensor, "B H S K"]
     values: Float[Tensor, "B H S K"]
+
+
+Extend = Callable[[KeysValues], KeysValues]
+"""Puts keys and values behind those that are kept, and gives all of them."""
 
 
 class MultiHead(Attends):
@@ -44,12 +50,17 @@ class MultiHead(Attends):
     ) -> tuple[Float[Tensor, "B T D"], KeysValues]:
         """x looks at itself and, before itself, at the past; also gives the keys and values that the next step may
         reuse."""
+        return self.growing(x, extend=partial(_behind, past), mask=mask)
+
+    def growing(
+        self, x: Float[Tensor, "B T D"], *, extend: Extend, mask: Bool[Tensor, "..."] | None
+    ) -> tuple[Float[Tensor, "B T D"], KeysValues]:
+        """The same where the past is kept elsewhere: `extend` is given the keys and values of x, and gives all there
+        are."""
         query, keys, values = (self._split(part) for part in self.project(x).chunk(3, dim=-1))
-        if past is not None:
-            keys = torch.cat((past.keys, keys), dim=2)
-            values = torch.cat((past.values, values), dim=2)
-        context = attend(query, keys, values, mask=mask, tap=self.tap(), dropout=self._dropout())
-        return self.output(self._join(context)), KeysValues(keys, values)
+        seen = extend(KeysValues(keys, values))
+        context = attend(query, seen.keys, seen.values, mask=mask, tap=self.tap(), dropout=self._dropout())
+        return self.output(self._join(context)), seen
 
     def remember(self, memory: Float[Tensor, "B S D"]) -> KeysValues:
         """The keys and values of a memory, computed once per sentence."""
@@ -94,3 +105,9 @@ class MultiHead(Attends):
 
     def _join(self, x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T D"]:
         return x.transpose(1, 2).flatten(2)
+
+
+def _behind(past: KeysValues | None, new: KeysValues) -> KeysValues:
+    if past is None:
+        return new
+    return KeysValues(torch.cat((past.keys, new.keys), dim=2), torch.cat((past.values, new.values), dim=2))

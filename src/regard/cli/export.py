@@ -9,17 +9,21 @@ import typer
 from regard.config import nearest
 from regard.errors import ConfigError
 
+TO = "hf: for transformers and sentence-transformers; ctranslate2: for CTranslate2."
+
 
 def export(
     model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
     out: Annotated[Path, typer.Option(help="New directory to write to.", show_default=False)],
-    to: Annotated[str, typer.Option(help="hf: for transformers and sentence-transformers.")] = "hf",
+    to: Annotated[str, typer.Option(help=TO)] = "hf",
 ) -> None:
     """Write a model as others read it."""
     from regard.bundle import load
+    from regard.engines.export import export_ctranslate2
     from regard.models.pretrained.export import FORMATS
 
-    if to not in FORMATS:
-        raise ConfigError(f"There is no format {to!r} to export to.", do=nearest(to, FORMATS))
-    written = FORMATS[to](load(model), out)
+    formats = {**FORMATS, "ctranslate2": export_ctranslate2}
+    if to not in formats:
+        raise ConfigError(f"There is no format {to!r} to export to.", do=nearest(to, formats))
+    written = formats[to](load(model), out)
     sys.stdout.write(f"{out}: {written}\n")

@@ -23,6 +23,7 @@ from regard.cli.info import info
 from regard.cli.look import look
 from regard.cli.runs import runs
 from regard.cli.search import search
+from regard.cli.serve import serve
 from regard.cli.surprisal import surprisal
 from regard.cli.train import train
 from regard.cli.translate import translate
@@ -38,7 +39,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, doctor, train, evaluate, compare, runs, info, export),
-    *(translate, generate, fill, classify, embed, search),
+    *(translate, generate, fill, classify, embed, search, serve),
     *(look, surprisal, word, align),
 )
 for command in COMMANDS:

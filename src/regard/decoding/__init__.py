@@ -1,9 +1,12 @@
 """Greedy search, beam search and sampling for every model that generates."""
 
+from regard.decoding.banned import Banned
 from regard.decoding.beam import beam
 from regard.decoding.distribution import Distribution
+from regard.decoding.forced_end import ForcedEnd
 from regard.decoding.greedy import greedy, likeliest
 from regard.decoding.log_probs import LogProbs
+from regard.decoding.no_repeat import NoRepeat
 from regard.decoding.penalised import Penalised
 from regard.decoding.sampling import Draw, sample
 from regard.decoding.search import Hypothesis, Request
@@ -12,11 +15,14 @@ from regard.decoding.stepper import Stepper
 from regard.decoding.steps import Choice, Step, steps
 
 __all__ = [
+    "Banned",
     "Choice",
     "Distribution",
     "Draw",
+    "ForcedEnd",
     "Hypothesis",
     "LogProbs",
+    "NoRepeat",
     "Penalised",
     "Request",
     "Sliding",

@@ -4,20 +4,17 @@ Each sits in a residual connection with layer normalisation, after the sum as in
 before the sub-layer as in GPT-2 ("pre": gradients reach every layer undamped, so it trains without a long warm-up).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from regard.attention import KeysValues, MultiHead
+from regard.attention import Extend, KeysValues, MultiHead
 from regard.layers.dropout import Dropout
 from regard.layers.feedforward import FeedForward
 
 Placement = Literal["pre", "post"]
-Extend = Callable[[KeysValues], KeysValues]
-"""Puts new keys and values behind those of the past, and gives all of them."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +98,8 @@ class Block(nn.Module):
     ) -> Float[Tensor, "R T D"]:
         """The same without cross-attention, where the past is kept elsewhere: x looks at a memory that grows, and is
         never copied to make it longer."""
-        normed = self.self_residual.before(x)
-        seen = extend(self.self_attention.remember(normed))
-        x = self.self_residual.after(x, self.self_attention.cross_attention(normed, seen, mask=mask))
-        return self._fed(x)
+        result, _ = self.self_attention.growing(self.self_residual.before(x), extend=extend, mask=mask)
+        return self._fed(self.self_residual.after(x, result))
 
     def _fed(self, x: Tensor) -> Tensor:
         return self.feed_residual.after(x, self.feed_forward(self.feed_residual.before(x)))

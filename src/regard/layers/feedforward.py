@@ -13,6 +13,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu_,  # in place: what it is given is used nowhere else
     "gelu": F.gelu,
     "gelu-tanh": partial(F.gelu, approximate="tanh"),
+    "swish": F.silu,
 }
 
 

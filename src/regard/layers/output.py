@@ -9,9 +9,9 @@ from regard.errors import ConfigError
 from regard.layers.embedding import Embedding
 
 
-def output_layer(embedding: Embedding, *, tied: bool, width: int = 0) -> nn.Linear:
+def output_layer(embedding: Embedding, *, tied: bool, width: int = 0, bias: bool = False) -> nn.Linear:
     """From states of that width (the embedding's, if none is given) to scores over the vocabulary: with the embedding's
-    own matrix (Press & Wolf 2017), or with another."""
+    own matrix (Press & Wolf 2017), or with another. bias: with a score for each word, which begins at 0."""
     vocabulary, own = embedding.weight.shape
     width = width or own
     if tied and width != own:
@@ -21,6 +21,8 @@ def output_layer(embedding: Embedding, *, tied: bool, width: int = 0) -> nn.Line
             do="make them equal (0 does), or set model.tie=none",
         )
     output = nn.Linear(width, vocabulary, bias=False)
+    if bias:
+        output.bias = nn.Parameter(torch.zeros(vocabulary))
     if tied:
         output.weight = embedding.weight
     else:

@@ -1,5 +1,7 @@
 """Where a word stands: attention itself cannot tell, so positions are added to the embeddings."""
 
+from collections.abc import Callable
+from functools import partial
 from math import log
 
 import torch
@@ -18,14 +20,20 @@ def sinusoids(length: int, width: int) -> Float[Tensor, "length width"]:
     return table.float()
 
 
+def in_halves(length: int, width: int) -> Float[Tensor, "length width"]:
+    """The same waves with all sines before all cosines, as Marian has them (Junczys-Dowmunt 2018)."""
+    waves = sinusoids(length, width)
+    return torch.cat((waves[:, 0::2], waves[:, 1::2]), dim=1)
+
+
 class Sinusoidal(nn.Module):
     """Fixed waves: nothing to learn, defined for every position."""
 
     table: Tensor
 
-    def __init__(self, limit: int, width: int) -> None:
+    def __init__(self, limit: int, width: int, waves: Callable[[int, int], Tensor] = sinusoids) -> None:
         super().__init__()
-        self.register_buffer("table", sinusoids(limit, width), persistent=False)
+        self.register_buffer("table", waves(limit, width), persistent=False)
 
     def forward(self, first: int, length: int) -> Float[Tensor, "length D"]:
         return self.table[first : first + length]
@@ -60,4 +68,9 @@ class Absent(nn.Module):
         return self.zero
 
 
-POSITIONS: dict[str, type[nn.Module]] = {"sinusoidal": Sinusoidal, "learned": Learned, "none": Absent}
+POSITIONS: dict[str, Callable[[int, int], nn.Module]] = {
+    "sinusoidal": Sinusoidal,
+    "halves": partial(Sinusoidal, waves=in_halves),
+    "learned": Learned,
+    "none": Absent,
+}

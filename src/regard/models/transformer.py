@@ -6,6 +6,9 @@ encoder's result.
 
 Differs from the paper: `norm="pre"` normalises before each sub-layer and once more at the end of each stack (Baevski
 & Auli 2019, Xiong et al. 2020); the small presets use it because it trains faster there. base and big are as written.
+
+The models of Marian (Junczys-Dowmunt 2018) are this model, too: `positions="halves"`, `activation="swish"` and
+`output_bias=True` are theirs.
 """
 
 from collections.abc import Iterable
@@ -33,10 +36,12 @@ class TransformerConfig(Section):
     dropout: float = Field(0.1, ge=0, lt=1)
     attention_dropout: float = Field(0.0, ge=0, lt=1)
     activation_dropout: float = Field(0.0, ge=0, lt=1)
-    activation: Literal["relu", "gelu", "gelu-tanh"] = "relu"
+    activation: Literal["relu", "gelu", "gelu-tanh", "swish"] = "relu"
     norm: Literal["pre", "post"] = "post"
-    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
+    positions: Literal["sinusoidal", "halves", "learned", "none"] = "sinusoidal"
     tie: Literal["all", "target", "none"] = "all"
+    scaled: bool = Field(True, description="embeddings are multiplied by the root of the width")
+    output_bias: bool = Field(False, description="each word has a score of its own, whatever the state")
     limit: int = Field(256, gt=1, description="longest sentence in tokens, end mark included")
 
     @model_validator(mode="after")
@@ -53,9 +58,14 @@ class TransformerConfig(Section):
 PRESETS: dict[str, dict[str, object]] = {
     "tiny": {"width": 128, "heads": 4, "hidden": 256, "encoder_layers": 4, "decoder_layers": 4, "norm": "pre"},
     "small": {"width": 256, "heads": 4, "hidden": 1024, "encoder_layers": 3, "decoder_layers": 3, "norm": "pre"},
+    "deep-shallow": {
+        "width": 256, "heads": 4, "hidden": 1024, "encoder_layers": 6, "decoder_layers": 1, "norm": "pre",
+    },
     "base": {},
     "big": {"width": 1024, "heads": 16, "hidden": 4096, "dropout": 0.3},
-}
+}  # fmt: skip
+"""deep-shallow: as large as small. Most of it reads, which is done once; little writes, which is done word by word
+(Kasai 2021, "Deep Encoder, Shallow Decoder", arXiv:2006.10369)."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,8 @@ class Transformer(nn.Module):
         self.target_embedding, self.source_embedding = embeddings(
             config.tie, config.width, source=source_vocabulary, target=target_vocabulary, joint=joint
         )
+        if not config.scaled:
+            self.target_embedding.scale = self.source_embedding.scale = 1.0
         self.positions = POSITIONS[config.positions](config.limit, config.width)
         self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(Block(shape, name=f"encoder.{i}") for i in range(config.encoder_layers))
@@ -98,7 +110,7 @@ class Transformer(nn.Module):
         )
         self.encoder_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
         self.decoder_norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
-        self.output = output_layer(self.target_embedding, tied=config.tie != "none")
+        self.output = output_layer(self.target_embedding, tied=config.tie != "none", bias=config.output_bias)
 
     def encode(self, source: Int[Tensor, "B S"], lengths: Int[Tensor, "B"]) -> Float[Tensor, "B S D"]:
         """Each source word in the light of all others."""

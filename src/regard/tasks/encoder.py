@@ -50,6 +50,7 @@ class Encoder:
         self.model, self.tokenizers, self.language, self.name = model.eval(), tokenizers, language, name
         self.tokenizer, self.parts = tokenizers.tokenizer, tuple(parts)
         self.bert: Any = model.bert
+        self.engine: Any = self.bert
         self.embedding = self._limited(embedding or EmbeddingConfig())
 
     @classmethod
@@ -61,6 +62,11 @@ class Encoder:
         embedding = EmbeddingConfig.parse(config.get("embedding", {}), where="embedding")
         language = config["data"].get("language", "")
         return cls(model, tokenizers, parts=parts, embedding=embedding, language=language, name=name)
+
+    def use(self, engine: nn.Module | None) -> "Encoder":
+        """Lets another read the texts that `embed` makes vectors of (see regard.engines); gives itself. None: torch."""
+        self.engine = self.bert if engine is None else engine
+        return self
 
     @property
     def limit(self) -> int:
@@ -84,7 +90,7 @@ class Encoder:
         """The same as (number of the text, its vector), as they come."""
         asked = {key: value for key, value in how.items() if value is not None}
         config = self._limited(EmbeddingConfig.parse(self.embedding.model_dump() | asked, where="embed"))
-        return vectors(self.bert, self.tokenizer, listed(texts), config, budget=batch_tokens, truncate=truncate)
+        return vectors(self.engine, self.tokenizer, listed(texts), config, budget=batch_tokens, truncate=truncate)
 
     def _limited(self, how: EmbeddingConfig) -> EmbeddingConfig:
         """With a limit that the model has."""

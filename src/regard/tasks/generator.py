@@ -12,7 +12,7 @@ from regard.tasks.generation import Generation, Options
 from regard.tasks.looking import Looking
 from regard.tasks.surprisal import Surprisal, surprisals
 from regard.tasks.texts import OneTokenizer
-from regard.tasks.writing import Continuations, Prompt, Writer
+from regard.tasks.writing import Continuations, Prompt, Writer, WritingEngine
 from regard.watching import Watch, unwatched
 
 
@@ -40,11 +40,17 @@ class Generator:
     def __init__(self, model: nn.Module, tokenizers: OneTokenizer, *, language: str = "", name: str = "") -> None:
         self.model, self.tokenizers, self.language, self.name = model.eval(), tokenizers, language, name
         self.tokenizer = tokenizers.tokenizer
+        self.engine: WritingEngine | None = None
 
     @classmethod
     def assemble(cls, model: nn.Module, tokenizers: OneTokenizer, config: Tree, name: str) -> "Generator":
         """From the parts of a bundle."""
         return cls(model, tokenizers, language=config["data"].get("language", ""), name=name)
+
+    def use(self, engine: WritingEngine | None) -> "Generator":
+        """Lets another continue texts (see regard.engines); gives itself. None: torch, which can do all."""
+        self.engine = engine
+        return self
 
     @property
     def limit(self) -> int:
@@ -105,6 +111,8 @@ class Generator:
     def attention(self, text: str, *, generate: int = 0, **how: Any) -> Trace:
         """Where every head of every layer looks in a text; or, with `generate`, where it looks while it chooses so many
         more tokens (options as in `Options`), one row of weights for each."""
+        if self.engine is not None:
+            self.engine.aside("attention")
         looking = Looking(self.model, self.tokenizer, self.language, self.name)
         if not generate:
             return looking.reading(text)
@@ -142,6 +150,11 @@ class Generator:
         self, writer: Writer, prompts: Sequence[Prompt], watch: Watch
     ) -> Iterator[tuple[int, list[Generation]]]:
         """(place of a prompt, texts of it) as they are done."""
+        elsewhere = None if self.engine is None else self.engine.continued(writer, prompts)
+        if elsewhere is not None:
+            for prompt, found in watch(elsewhere, total=len(prompts), what="writing"):
+                yield prompt.place, [writer.generation(prompt, one) for one in found]
+            return
         batches = writer.batches(prompts)
         if writer.options.beam is not None:
             for batch in watch(batches, total=len(batches), what="searching"):

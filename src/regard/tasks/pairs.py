@@ -59,10 +59,12 @@ class PairFiles(Section):
 
 @dataclass(frozen=True)
 class Tokenizers:
-    """One for each side; the same object twice where the vocabulary is joint."""
+    """One for each side; the same object twice where the vocabulary is joint. (Marian spells the two languages in two
+    ways, with the numbers of one vocabulary: `shared`.)"""
 
     source: Tokenizer
     target: Tokenizer
+    shared: bool = False
 
     @classmethod
     def train(cls, pairs: Sequence[Pair], config: TokenizerConfig) -> "Tokenizers":
@@ -82,14 +84,14 @@ class Tokenizers:
         return {
             "source_vocabulary": len(self.source),
             "target_vocabulary": len(self.target),
-            "joint": self.target is self.source,
+            "joint": self.target is self.source or self.shared,
         }
 
     @classmethod
     def load(cls, directory: Path, config: Tree) -> "Tokenizers":
-        source = Tokenizer.load(directory / "tokenizer.json")
-        joint = config["tokenizer"]["joint"]
-        return cls(source, source if joint else Tokenizer.load(directory / "tokenizer.target.json"))
+        source, other = Tokenizer.load(directory / "tokenizer.json"), directory / "tokenizer.target.json"
+        joint = bool(config["tokenizer"]["joint"])
+        return cls(source, source if joint and not other.exists() else Tokenizer.load(other), shared=joint)
 
 
 @dataclass(frozen=True)

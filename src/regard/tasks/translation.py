@@ -17,7 +17,11 @@ from regard.tasks.pairs import Pair, PairFiles, Tokenizers
 from regard.tasks.probes import probe_pairs
 from regard.tasks.training_pairs import load
 from regard.text import TokenizerConfig
+from regard.text.detection import profile
 from regard.watching import Watch, unwatched
+
+PROFILED = 5000
+"""Pairs by whose letters languages are known."""
 
 
 class LossConfig(Section):
@@ -126,7 +130,19 @@ class TranslationTask:
 
     def card(self) -> dict[str, Any]:
         """What the model card says of the data."""
-        return {"langs": list(self.config.data.langs), "data": self.fingerprints()}
+        langs = self.config.data.langs
+        told = {"langs": list(langs), "data": self.fingerprints()}
+        return {**told, "language_profile": self._profiles()} if all(langs) else told
+
+    def _profiles(self) -> dict[str, dict[str, int]]:
+        """By which letters each language is known (see text/detection.py), from pairs evenly spread over the data."""
+        rows = np.linspace(0, len(self.train_pairs) - 1, min(PROFILED, len(self.train_pairs))).astype(np.int64)
+        batch = self.train_pairs.batch(rows)
+        sides = ((self.tokenizers.source, batch.source), (self.tokenizers.target, batch.target))
+        return {
+            language: profile(tokenizer.decode(ids) for ids in texts.tolist())
+            for language, (tokenizer, texts) in zip(self.config.data.langs, sides, strict=True)
+        }
 
     def fingerprints(self) -> dict[str, str]:
         """What the data was: a run is not resumed on other data."""

@@ -1,71 +1,52 @@
 """A trained translator: raw text in, raw text out, and where it looked."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
-import numpy as np
 import torch
 from torch import nn
 
 from regard.attention import NothingRecordedError, capture
 from regard.config import Tree
-from regard.data.batches import Sentences, group_by_length, pad
-from regard.decoding import Hypothesis, Request, beam, greedy
+from regard.decoding import Hypothesis
 from regard.errors import ConfigError, LimitError
 from regard.insight import Trace
+from regard.tasks.engine import BATCH_TOKENS, Engine, TorchEngine
 from regard.tasks.pairs import EncodedPairs, Tokenizers
+from regard.tasks.searching import NOTHING, USUAL, Asked, Habits, Search, Translation, room_for
 from regard.tasks.traces import token_row
 
-BATCH_TOKENS = 2048
-
-
-@dataclass(frozen=True)
-class Search:
-    """How translations are looked for."""
-
-    beam: int = 5
-    nbest: int = 1
-    penalty: float = 1.0
-    truncate: bool = False
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.nbest <= self.beam or not 0 <= self.penalty <= 10:
-            raise ConfigError(
-                "These search settings cannot be used.",
-                found=f"beam {self.beam}, n-best {self.nbest}, length penalty {self.penalty}",
-                wanted="beam ≥ n-best ≥ 1, length penalty from 0 to 10",
-                do="raise --beam, or lower --nbest",
-            )
-
-
-@dataclass(frozen=True)
-class Translation:
-    """One translation of one sentence. score: log-probability per token; finished: the end mark was reached."""
-
-    text: str
-    score: float
-    log_prob: float
-    finished: bool
-
-
-NOTHING = Translation("", 0.0, 0.0, True)
-"""The translation of an empty text."""
+__all__ = ["BATCH_TOKENS", "NOTHING", "Habits", "Search", "Translation", "Translator"]
 
 
 class Translator:
     """What `regard.load` gives for a model that was trained to translate."""
 
     def __init__(
-        self, model: nn.Module, tokenizers: Tokenizers, *, langs: tuple[str, str] = ("", ""), name: str = ""
+        self,
+        model: nn.Module,
+        tokenizers: Tokenizers,
+        *,
+        langs: tuple[str, str] = ("", ""),
+        name: str = "",
+        habits: Habits = USUAL,
     ) -> None:
         self.model, self.tokenizers, self.langs, self.name = model.eval(), tokenizers, langs, name
+        self.habits = habits
+        self._torch = TorchEngine(self.model, tokenizers, habits)
+        self.engine: Engine = self._torch
 
     @classmethod
     def assemble(cls, model: nn.Module, tokenizers: Tokenizers, config: Tree, name: str) -> "Translator":
         """From the parts of a bundle."""
         source, target = config["data"]["langs"]
-        return cls(model, tokenizers, langs=(source, target), name=name)
+        habits = Habits.of(config.get("habits", {}))
+        return cls(model, tokenizers, langs=(source, target), name=name, habits=habits)
+
+    def use(self, engine: Engine | None) -> "Translator":
+        """Lets another compute its searches (see regard.engines); gives itself. None: torch, which can do all."""
+        self.engine = engine or self._torch
+        return self
 
     @property
     def limit(self) -> int:
@@ -73,39 +54,62 @@ class Translator:
         config: Any = self.model.config
         return int(config.limit)
 
+    def search(self, **asked: Any) -> Search:
+        """How it searches: as asked, and for the rest as it is used to."""
+        return self.habits.search(**asked)
+
     @overload
-    def translate(self, texts: str, **search: Any) -> str: ...
+    def translate(self, texts: str, *, prefix: str = ..., **search: Any) -> str: ...
     @overload
-    def translate(self, texts: Sequence[str], **search: Any) -> list[str]: ...
-    def translate(self, texts: str | Sequence[str], **search: Any) -> str | list[str]:
-        """The best translation of each text; options as in `Search`. An empty text stays empty."""
+    def translate(self, texts: Sequence[str], *, prefix: str | Sequence[str] = ..., **search: Any) -> list[str]: ...
+    def translate(
+        self, texts: str | Sequence[str], *, prefix: str | Sequence[str] = "", **search: Any
+    ) -> str | list[str]:
+        """The best translation of each text; options as in `Search`. An empty text stays empty. prefix: what all
+        translations begin with, or each of them its own."""
         if isinstance(texts, str):
-            return self.translate([texts], **search)[0]
-        return [found[0].text for found in self.translations(texts, Search(**search))]
+            return self.translate([texts], prefix=prefix, **search)[0]
+        prefixes = [prefix] * len(texts) if isinstance(prefix, str) else prefix
+        asked = self.search(**{"scores": False, **search})
+        return [found[0].text for found in self.translations(texts, asked, prefixes)]
 
     def too_long(self, texts: Sequence[str]) -> int:
         """How many of the texts the model cannot take whole."""
         return sum(len(ids) >= self.limit for ids in self.tokenizers.source.encode_all(texts))
 
-    def translations(self, texts: Sequence[str], search: Search) -> list[list[Translation]]:
-        """The n best of each text, in the order of the texts."""
+    def fits(self, text: str) -> bool:
+        """Whether the model can take the text whole."""
+        return len(self.tokenizers.source.encode(text)) < self.limit
+
+    def check(self, texts: Sequence[str], first: int = 1) -> None:
+        """Refuses a text that is too long by the number of its line; `first` is that of the first text."""
+        full = {number: text for number, text in enumerate(texts, start=first) if text.strip()}
+        self._encode(list(full.values()), list(full), truncate=False)
+
+    def translations(
+        self, texts: Sequence[str], search: Search, prefixes: Sequence[str] = ()
+    ) -> list[list[Translation]]:
+        """The n best of each text, in the order of the texts. prefixes: what they begin with, if anything."""
         results: list[list[Translation]] = [[NOTHING] for _ in texts]
-        for number, found in self.stream(texts, search):
+        for number, found in self.stream(texts, search, prefixes):
             results[number] = found
         return results
 
-    def stream(self, texts: Sequence[str], search: Search) -> Iterator[tuple[int, list[Translation]]]:
-        """(number of the text, its translations) as they come, the short ones first; empty texts are passed over."""
+    def stream(
+        self, texts: Sequence[str], search: Search, prefixes: Sequence[str] = ()
+    ) -> Iterator[tuple[int, list[Translation]]]:
+        """(number of the text, its translations) as they come; empty texts are passed over."""
         full = [i for i, text in enumerate(texts) if text.strip()]
-        encoded = self._encode([texts[i] for i in full], full, truncate=search.truncate)
-        lengths = np.array([len(ids) for ids in encoded], dtype=np.int64).reshape(-1, 1)
-        for group in group_by_length(lengths, max(BATCH_TOKENS // search.beam, self.limit), np.arange(len(full))):
-            if len(group):
-                found = self._search([encoded[i] for i in group], search)
-                yield from ((full[i], one or [NOTHING]) for i, one in zip(group.tolist(), found, strict=True))
+        sources = self._encode([texts[i] for i in full], [i + 1 for i in full], truncate=search.truncate)
+        beginnings = self._prefixes([prefixes[i] for i in full]) if prefixes else [()] * len(full)
+        asked = [Asked(*both) for both in zip(sources, beginnings, strict=True)]
+        for batch, found in self.engine.search(asked, search):
+            for i, some in zip(batch, found, strict=True):
+                yield full[i], [self._translation(asked[i], one) for one in some] or [NOTHING]
 
     def attention(self, source: str, target: str | None = None) -> Trace:
         """Where every head of every layer looks while this target (default: the model's own translation) is made."""
+        self.engine.aside("attention")
         target = self.translate(source) if target is None else target
         for side, tokenizer in ((source, self.tokenizers.source), (target, self.tokenizers.target)):
             self._check(len(tokenizer.encode(side)) + 1, "The text")
@@ -125,12 +129,29 @@ class Translator:
         }
         return Trace(rows, weights, {name: _axes(name) for name in weights}, {"model": self.name})
 
-    def _encode(self, texts: Sequence[str], numbers: Sequence[int], *, truncate: bool) -> list[list[int]]:
+    def _translation(self, asked: Asked, found: Hypothesis) -> Translation:
+        text = self.tokenizers.target.decode([*asked.prefix, *found.tokens])
+        return Translation(text, found.score, found.log_prob, found.finished)
+
+    def _encode(self, texts: Sequence[str], lines: Sequence[int], *, truncate: bool) -> list[tuple[int, ...]]:
         encoded = self.tokenizers.source.encode_all(texts)
-        for number, ids in zip(numbers, encoded, strict=True):
+        for line, ids in zip(lines, encoded, strict=True):
             if not truncate:
-                self._check(len(ids) + 1, f"Line {number + 1}", ", or cut it with --truncate")
-        return [[*ids[: self.limit - 1], self.tokenizers.source.end] for ids in encoded]
+                self._check(len(ids) + 1, f"Line {line}", " (--split does), or cut it with --truncate")
+        return [(*ids[: self.limit - 1], self.tokenizers.source.end) for ids in encoded]
+
+    def _prefixes(self, prefixes: Sequence[str]) -> list[tuple[int, ...]]:
+        """As tokens. A space at the end of one is part of the word that follows."""
+        encoded = [tuple(ids) for ids in self.tokenizers.target.encode_all(map(str.rstrip, prefixes))]
+        for prefix, ids in zip(prefixes, encoded, strict=True):
+            if room_for(self.model, self.habits, len(ids)) < 1:
+                raise LimitError(
+                    f"The prefix {prefix[:40]!r} … is longer than a translation can be.",
+                    found=f"{len(ids)} tokens",
+                    wanted=f"at most {room_for(self.model, self.habits, 0) - 1}",
+                    do="give less of it",
+                )
+        return encoded
 
     def _check(self, length: int, what: str, or_else: str = "") -> None:
         if length > self.limit:
@@ -140,25 +161,6 @@ class Translator:
                 wanted=f"at most {self.limit}",
                 do=f"split it into sentences{or_else}",
             )
-
-    def _search(self, rows: Sequence[Sequence[int]], search: Search) -> list[list[Translation]]:
-        source, lengths = pad(rows, self.tokenizers.source.pad)
-        target = self.tokenizers.target
-        prefix = torch.full((len(rows), 1), target.start)
-        limits = torch.clamp(2 * lengths + 20, max=self.limit)
-        device = self._device()
-        sentences = Sentences(source.to(device), lengths.to(device))
-        request = Request(sentences, prefix.to(device), target.end, limits)
-        stepper: Any = self.model
-        if search.beam == 1:
-            found = [[hypothesis] for hypothesis in greedy(stepper, request, penalty=search.penalty)]
-        else:
-            found = beam(stepper, request, size=search.beam, nbest=search.nbest, penalty=search.penalty)
-        return [[self._text(hypothesis) for hypothesis in one] for one in found]
-
-    def _text(self, hypothesis: Hypothesis) -> Translation:
-        text = self.tokenizers.target.decode(hypothesis.tokens)
-        return Translation(text, hypothesis.score, hypothesis.log_prob, hypothesis.finished)
 
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device

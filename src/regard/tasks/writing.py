@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import exp
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -95,14 +95,15 @@ class Writer:
 
     def searched(self, prompts: Sequence[Prompt]) -> list[list[Generation]]:
         """By beam search: the best of each prompt."""
+        pairs = zip(prompts, self.hypotheses(prompts), strict=True)
+        return [[self.generation(prompt, one) for one in found] for prompt, found in pairs]
+
+    def hypotheses(self, prompts: Sequence[Prompt]) -> list[list[Hypothesis]]:
+        """The same before they are texts."""
         stepper: Stepper = LogProbs(self.stepper)
         if self.options.repetition_penalty != 1:
             stepper = Penalised(stepper, self.options.repetition_penalty, [prompt.ids for prompt in prompts])
-        found = beam(stepper, self.request(prompts), size=self.options.beam or 1, nbest=self.options.num)
-        return [
-            [self._generation(prompt, one) for one in hypotheses]
-            for prompt, hypotheses in zip(prompts, found, strict=True)
-        ]
+        return beam(stepper, self.request(prompts), size=self.options.beam or 1, nbest=self.options.num)
 
     def request(self, prompts: Sequence[Prompt]) -> Request:
         """Prompts as one rectangle, with padding before the shorter ones."""
@@ -127,7 +128,8 @@ class Writer:
         told = surface(self.tokenizer, choice.token)
         return Chosen(told, choice.token, exp(choice.log_prob), choice.rank, tuple(others))
 
-    def _generation(self, prompt: Prompt, found: Hypothesis) -> Generation:
+    def generation(self, prompt: Prompt, found: Hypothesis) -> Generation:
+        """What was found for a prompt, as a text."""
         text = Growing(self.tokenizer, prompt.ids)
         for token in found.tokens:
             text.add(token)
@@ -140,6 +142,21 @@ class Writer:
         """How many texts of a length are continued together."""
         most = min(BATCH_TOKENS // length, BATCH_SCORES // len(self.tokenizer))
         return max(1, most // (self.options.beam or 1))
+
+
+@runtime_checkable
+class WritingEngine(Protocol):
+    """Who continues texts instead of torch, where it can."""
+
+    name: str
+
+    def continued(self, writer: Writer, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, list[Hypothesis]]] | None:
+        """Of each prompt what was found, as it comes; None where it cannot do what is asked."""
+        ...
+
+    def aside(self, what: str) -> None:
+        """Hears of what else is asked of the model: torch computes that."""
+        ...
 
 
 @dataclass

@@ -21,12 +21,15 @@ END_OF_TEXT = "<|endoftext|>"
 """The one mark of GPT-2: it stands between two documents."""
 ROLES = {
     "pad": (PAD, "[PAD]", END_OF_TEXT),
-    "start": (START, "[CLS]", END_OF_TEXT),
+    "start": (START, "[CLS]", END_OF_TEXT, PAD),
     "end": (END, "[SEP]", END_OF_TEXT),
     "unknown": (UNKNOWN, "[UNK]", END_OF_TEXT),
     "mask": ("[MASK]", "<mask>"),
 }
-"""What a mark is for, and what it may be called: ours, BERT's, GPT-2's."""
+"""What a mark is for, and what it may be called: ours, BERT's, GPT-2's. Marian begins with padding."""
+BEYOND = " beyond"
+"""The entries behind this one, if it is there, help to spell but have no number that a model knows: they are
+unknown."""
 SPACE = "▁"
 Place = tuple[int, int]
 
@@ -49,19 +52,21 @@ class Tokenizer:
         self.pad, self.start, self.end, self.unknown = (self._mark(role) for role in ("pad", "start", "end", "unknown"))
         self.mask = self._found("mask")
         """None if there is no such mark."""
-        self._rows = max(self.backend.get_vocab().values(), default=-1) + 1
+        beyond = self.backend.token_to_id(BEYOND)
+        self._rows = max(self.backend.get_vocab().values(), default=-1) + 1 if beyond is None else int(beyond)
+        self._beyond = beyond is not None
 
     def __len__(self) -> int:
         """Rows that a model needs: one more than the highest id. (A vocabulary of others may leave ids out.)"""
         return self._rows
 
     def encode(self, text: str) -> list[int]:
-        return list(self.backend.encode(_valid(text), add_special_tokens=False).ids)
+        return self._known(self.backend.encode(_valid(text), add_special_tokens=False).ids)
 
     def encode_all(self, texts: Iterable[str]) -> list[list[int]]:
         """Many texts, in parallel."""
         encoded = self.backend.encode_batch_fast(list(map(_valid, texts)), add_special_tokens=False)
-        return [list(one.ids) for one in encoded]
+        return [self._known(one.ids) for one in encoded]
 
     def pieces(self, text: str) -> list[Piece]:
         """The tokens with their places. The bytes of one character all point at that whole character; the space that is
@@ -72,7 +77,7 @@ class Tokenizer:
             places = _by_character(text, encoded.tokens, places)
         if encoded.tokens[:1] == [SPACE] and places[1:] and places[1][0] == 0:
             places[0] = (0, 0)
-        return [Piece(id, *place) for id, place in zip(encoded.ids, places, strict=True)]
+        return self._pieces(self._known(encoded.ids), encoded.tokens, places)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text; marks such as </s> are left out, invalid byte sequences become �."""
@@ -89,6 +94,18 @@ class Tokenizer:
             raise BundleError(f"{path} is missing.", do="give a complete model directory") from None
         except Exception as error:  # the backend raises bare Exceptions
             raise BundleError(f"{path} is damaged or not a tokenizer.", found=str(error)) from None
+
+    def _pieces(self, ids: Sequence[int], tokens: Sequence[str], places: Sequence[Place]) -> list[Piece]:
+        """What is unknown to SentencePiece begins with a space that is not its own (see spm_backend.py)."""
+        pieces: list[Piece] = []
+        for id, token, (start, end) in zip(ids, tokens, places, strict=True):
+            if pieces and (id == self.unknown or token.startswith(" ")):
+                start = min(max(start, pieces[-1].end), end)
+            pieces.append(Piece(id, start, end))
+        return pieces
+
+    def _known(self, ids: Sequence[int]) -> list[int]:
+        return [id if id < self._rows else self.unknown for id in ids] if self._beyond else list(ids)
 
     def _mark(self, role: str) -> int:
         found = self._found(role)

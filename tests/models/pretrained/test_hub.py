@@ -9,6 +9,7 @@ import pytest
 from huggingface_hub.utils import filter_repo_objects
 
 from regard import hub
+from tests.models.pretrained import marians
 from tests.models.pretrained.checkpoints import theirs, write
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -33,6 +34,14 @@ for name in sys.argv[1:]:
     return done.stdout
 
 
+def snapshot(cache: Path, name: str) -> Path:
+    """Where the hub keeps the files of a model."""
+    home = cache / f"models--{name}"
+    (home / "refs").mkdir(parents=True)
+    (home / "refs" / "main").write_text(SHA)
+    return home / "snapshots" / SHA
+
+
 @pytest.mark.parametrize(
     ("name", "is_id"),
     [
@@ -51,18 +60,18 @@ def test_an_id_has_an_owner_and_a_name(name: str, is_id: bool) -> None:
 
 
 def test_the_cache_serves_without_a_network_and_what_it_lacks_is_told(tmp_path: Path) -> None:
-    home = tmp_path / "models--somebody--small-bert"
-    write(home / "snapshots" / SHA, theirs("BertModel"))
-    (home / "refs").mkdir()
-    (home / "refs" / "main").write_text(SHA)
-    said = loaded(tmp_path, "somebody/small-bert", "google-bert/bert-base-uncased", "bert-base-uncased")
-    assert said.startswith("somebody/small-bert\n")
+    write(snapshot(tmp_path, "somebody--small-bert"), theirs("BertModel"))
+    marians.write(snapshot(tmp_path, "Helsinki-NLP--opus-mt-en-zh"))
+    held = ("somebody/small-bert", "Helsinki-NLP/opus-mt-en-zh")
+    said = loaded(tmp_path, *held, "google-bert/bert-base-uncased", "bert-base-uncased")
+    assert said.splitlines()[:2] == list(held)
     assert "There is no model directory google-bert/bert-base-uncased, and the hub cannot be reached" in said
     assert "give its directory" in said
     assert "There is no model directory bert-base-uncased." in said
 
 
-def test_the_files_of_a_bert_and_of_a_gpt2_are_fetched_and_no_others() -> None:
+def test_the_files_of_a_bert_a_gpt2_and_a_marian_are_fetched_and_no_others() -> None:
     wanted = ["config.json", "tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "model-00001-of-2.safetensors"]
+    wanted += ["source.spm", "target.spm", "generation_config.json"]
     others = ["pytorch_model.bin", "tf_model.h5", "onnx/decoder_model.onnx", "64.tflite", "README.md"]
     assert [*filter_repo_objects([*wanted, *others], allow_patterns=hub.FILES)] == wanted

@@ -13,8 +13,10 @@ from regard.errors import BundleError
 from regard.models.pretrained import sentences
 from regard.models.pretrained.checkpoint import read_checkpoint
 from regard.models.pretrained.gpt2 import read_gpt2
+from regard.models.pretrained.marian import MODEL, read_marian
+from regard.models.pretrained.marian_habits import read_habits
 from regard.models.pretrained.networks import Network, read_bert
-from regard.text import Tokenizer, bert_files, gpt2_files
+from regard.text import Tokenizer, bert_files, gpt2_files, marian_files
 from regard.text.bert_files import read_settings
 
 CONFIG = "config.json"
@@ -26,21 +28,29 @@ class Reader(Protocol):
     def __call__(self, config: Mapping[str, Any], tensors: Mapping[str, Tensor], *, where: str) -> Network: ...
 
 
-READERS: dict[str, Reader] = {"bert": read_bert, "gpt2": read_gpt2}
-TOKENIZERS: dict[str, Callable[[Path], Tokenizer]] = {
-    "bert": bert_files.read_tokenizer,
-    "gpt2": gpt2_files.read_tokenizer,
+READERS: dict[str, Reader] = {"bert": read_bert, "gpt2": read_gpt2, "marian": read_marian}
+TOKENIZERS: dict[str, Callable[[Path], tuple[Tokenizer, ...]]] = {
+    "bert": lambda home: (bert_files.read_tokenizer(home),),
+    "gpt2": lambda home: (gpt2_files.read_tokenizer(home),),
+    "marian": marian_files.read_tokenizers,
 }
 """By the model_type of config.json."""
 
 
 @dataclass(frozen=True)
 class Foreign:
-    """A model of others. `config` is what the config.json of ours would say of it."""
+    """A model of others. `config` is what the config.json of ours would say of it; `tokenizers`: one, or those of
+    source and target."""
 
     config: Tree
-    tokenizer: Tokenizer
+    tokenizers: tuple[Tokenizer, ...]
     network: Network
+
+    @property
+    def spelling(self) -> tuple[Any, ...]:
+        """What the tokenizers of its task are made of."""
+        sides = len(self.tokenizers)
+        return self.tokenizers if sides == 1 else (*self.tokenizers, self.config["tokenizer"]["joint"])
 
 
 def is_foreign(directory: Path) -> bool:
@@ -61,20 +71,23 @@ def read(directory: Path) -> Foreign:
         )
     tensors, path = read_checkpoint(home)
     network = READERS[kind](config, tensors, where=str(path))
+    tokenizers = TOKENIZERS[kind](home)
+    for tokenizer, vocabulary in zip(tokenizers, ("vocab_size", "decoder_vocab_size"), strict=False):
+        _check_sizes(config, vocabulary, tokenizer, home)
+    describe = _translator if network.task == "translation" else _reader
+    return Foreign(describe(directory, config, network, tokenizers), tokenizers, network)
+
+
+def _reader(directory: Path, config: Tree, network: Network, tokenizers: tuple[Tokenizer, ...]) -> Tree:
+    """In our words, what has one text to read."""
     embedding = sentences.embedding(directory)
-    tokenizer = TOKENIZERS[kind](home)
     if embedding.pop("lowercase", False):
+        (tokenizer,) = tokenizers
         steps = [normalizers.Lowercase(), *filter(None, [tokenizer.backend.normalizer])]
         tokenizer.backend.normalizer = normalizers.Sequence(steps)
-    _check_sizes(config, tokenizer, home)
-    return Foreign(_tree(kind, network, embedding), tokenizer, network)
-
-
-def _tree(kind: str, network: Network, embedding: Tree) -> Tree:
-    """In our words."""
     return {
         "task": network.task,
-        "model": {"name": kind, **network.settings},
+        "model": {"name": config["model_type"], **network.settings},
         "tokenizer": {"joint": True},
         "data": {"language": ""},
         "parts": list(network.parts),
@@ -83,13 +96,30 @@ def _tree(kind: str, network: Network, embedding: Tree) -> Tree:
     }
 
 
-def _check_sizes(config: Tree, tokenizer: Tokenizer, home: Path) -> None:
+def _translator(directory: Path, config: Tree, network: Network, tokenizers: tuple[Tokenizer, ...]) -> Tree:
+    """The same of what reads one language and writes another. Its marks must be those of its tokenizers."""
+    source, target = tokenizers
+    wanted = {"pad_token_id": target.pad, "decoder_start_token_id": target.start, "eos_token_id": target.end}
+    for key, mark in wanted.items():
+        if (found := config.get(key, mark)) not in (mark, [mark]):
+            told = f"The vocabulary in {directory} does not belong to its model."
+            raise BundleError(told, found=f"{key} {found} in {CONFIG}", wanted=f"{mark}, as in the vocabulary")
+    spelling = {"kind": type(source.backend.model).__name__.lower(), "size": len(source)}
+    return {
+        "task": network.task,
+        "model": {"name": MODEL, **network.settings},
+        "tokenizer": {**spelling, "joint": not marian_files.is_separate(directory)},
+        "data": {"langs": list(marian_files.read_langs(directory))},
+        "habits": read_habits(directory, config, target),
+    }
+
+
+def _check_sizes(config: Tree, key: str, tokenizer: Tokenizer, home: Path) -> None:
     """A model may have more rows than the tokenizer has tokens, not fewer."""
-    rows = int(config.get("vocab_size", len(tokenizer)))
-    highest = max(tokenizer.backend.get_vocab().values(), default=0)
-    if highest >= rows:
+    rows = int(config.get(key) or config.get("vocab_size") or len(tokenizer))
+    if len(tokenizer) > rows:
         raise BundleError(
             f"The tokenizer in {home} does not belong to its model.",
-            found=f"a token with the number {highest}",
-            wanted=f"numbers below {rows}, the vocab_size of {CONFIG}",
+            found=f"a token with the number {len(tokenizer) - 1}",
+            wanted=f"numbers below {rows}, the {key} of {CONFIG}",
         )

@@ -13,10 +13,16 @@ from regard.files import write_atomically, write_text
 from regard.models.bert import BertClassifier, BertEncoder, BertForPretraining
 from regard.models.gpt2 import GPT2
 from regard.models.pretrained import bert as names
+from regard.models.pretrained import marian
 from regard.models.pretrained.gpt2 import write_gpt2
+from regard.models.pretrained.marian_habits import FILE as GENERATION
+from regard.models.pretrained.marian_habits import generation_json
 from regard.models.pretrained.networks import CLASSIFIER, FOLLOWS, OPTIONAL, without
 from regard.models.pretrained.sentences import write_embedding
+from regard.models.transformer import Transformer
 from regard.text.bert_files import write_tokenizer
+from regard.text.marian_files import LANGS, write_tokenizers
+from regard.text.spm_backend import is_sentencepiece
 from regard.weights import weights_of
 
 
@@ -44,11 +50,30 @@ def _write_bert(loaded: Any, directory: Path) -> str:
     write_tokenizer(directory, tokenizer, limit=inner.config.limit)
     if not isinstance(model, BertClassifier):
         write_embedding(directory, loaded.embedding.model_dump(), width=inner.config.width)
-    tensors = _theirs(model, getattr(loaded, "parts", tuple(OPTIONAL)))
-    flat = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_atomically(directory / "model.safetensors", save(flat, {"format": "pt"}))
-    write_text(directory / "config.json", json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+    _write_weights(directory, _theirs(model, getattr(loaded, "parts", tuple(OPTIONAL))))
+    _write_json(directory / "config.json", config)
     return architecture
+
+
+def _write_marian(loaded: Any, directory: Path) -> str:
+    """What began as a Marian: another Transformer of ours has other positions and other tokenizers."""
+    model, tokenizers = loaded.model, loaded.tokenizers
+    sides = (tokenizers.source, tokenizers.target)
+    if model.config.positions != "halves" or not all(is_sentencepiece(side.backend) for side in sides):
+        raise ConfigError(
+            "This model has no form in transformers.",
+            found=f"Transformer with positions={model.config.positions} and a tokenizer of ours",
+            wanted="one that began as a Marian (--init)",
+        )
+    marks = {"pad": tokenizers.target.pad, "end": tokenizers.target.end}
+    limit = model.config.limit
+    langs = {key: lang for key, lang in zip(LANGS, loaded.langs, strict=True) if lang}
+    joint = bool(tokenizers.model_sizes()["joint"])
+    write_tokenizers(directory, sides, joint=joint, model_max_length=limit, **langs)
+    _write_weights(directory, marian.theirs(model))
+    _write_json(directory / "config.json", marian.config_json(model, **marks))
+    _write_json(directory / GENERATION, generation_json(vars(loaded.habits), **marks, limit=limit))
+    return marian.ARCHITECTURE
 
 
 def _pretraining(loaded: Any) -> str:
@@ -64,8 +89,18 @@ ARCHITECTURES: dict[type[nn.Module], Callable[[Any], str]] = {
 WRITERS: dict[type[nn.Module], Callable[[Any, Path], str]] = {
     **dict.fromkeys(ARCHITECTURES, _write_bert),
     GPT2: lambda loaded, directory: write_gpt2(loaded.model, loaded.tokenizers.tokenizer, directory),
+    Transformer: _write_marian,
 }
 """Our model, and what writes it; it tells the class of transformers."""
+
+
+def _write_weights(directory: Path, tensors: Mapping[str, Tensor]) -> None:
+    flat = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_atomically(directory / "model.safetensors", save(flat, {"format": "pt"}))
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def _theirs(model: nn.Module, parts: tuple[str, ...]) -> dict[str, Tensor]:

@@ -1,0 +1,51 @@
+"""regard serve"""
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    models: Annotated[
+        list[str], typer.Argument(metavar="MODEL...", help="Model directories, or ids on the hub.", show_default=False)
+    ],
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; others than this machine's need a key.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0: any that is free.")] = 8000,
+    api_key_file: Annotated[
+        Path | None, typer.Option(help="File with keys, one a line; requests must bring one of them.")
+    ] = None,
+    max_batch_tokens: Annotated[int, typer.Option(help="Most tokens that a model computes together.")] = 4096,
+    max_concurrent: Annotated[int, typer.Option(help="Requests at a time; more are answered 503.")] = 256,
+    timeout: Annotated[float, typer.Option(help="Seconds that a request may take.")] = 60.0,
+) -> None:
+    """Serve models over HTTP: LibreTranslate's and OpenAI's APIs, and our own. GET /docs describes them."""
+    from regard.server.app import serve as run
+    from regard.server.settings import Keys, Settings
+
+    settings = Settings(
+        tuple(models),
+        host=host,
+        port=port,
+        keys=Keys() if api_key_file is None else Keys.read(api_key_file),
+        max_batch_tokens=max_batch_tokens,
+        max_concurrent=max_concurrent,
+        timeout=timeout,
+    )
+    logging.basicConfig(level=logging.WARNING, format="regard: %(message)s", stream=sys.stderr)
+    if not settings.on_loopback and not settings.keys:
+        sys.stderr.write(
+            f"regard: WARNING: EVERYBODY WHO CAN REACH {host} CAN USE THIS SERVER, without a key.\n"
+            "  do this: give --api-key-file, or leave out --host and put a proxy before it\n"
+        )
+    sys.stderr.write(f"regard: loading {', '.join(models)}\n")
+    run(settings, lambda address: _say(f"regard: serving at {address} (described at {address}/docs)"))
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,80 @@
+"""Where converted models lie: beside the model, or in a cache directory where that may not be written.
+
+The name of a conversion holds a fingerprint of all that it was made of. It is written under another name and then
+renamed, so that a reader finds all of it or nothing, and two processes at once do not disturb each other.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from regard.data.store import cache_directory
+from regard.engines.conversion import Words
+from regard.errors import LimitError
+from regard.weights import weights_of
+
+FORMAT = 1
+"""Another number if conversions are made in another way."""
+FOLDER, STEM = "engines", "ctranslate2"
+
+
+def fingerprint(model: nn.Module, words: Sequence[Words]) -> str:
+    """SHA-256 of all that a conversion is made of: weights, settings, names of tokens."""
+    digest = hashlib.sha256(f"{FORMAT} {type(model).__name__} {model.config} {words}".encode())
+    for name, weight in sorted(weights_of(model).items()):
+        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())
+        digest.update(weight.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def kept(key: str, place: Path | None, make: Callable[[Path], None]) -> Path:
+    """The directory of a conversion; `make` fills it if it is not there. place: the model's own directory, if it has
+    one."""
+    name = f"{STEM}-{key[:24]}"
+    homes = [home / FOLDER for home in (place, cache_directory()) if home is not None]
+    for home in homes:
+        if (home / name).is_dir():
+            return home / name
+    for home in homes:
+        with suppress(OSError):
+            return _made(home / name, make, alone=home != homes[-1])
+    raise LimitError(
+        "There is no place for the converted model.",
+        found=", ".join(f"{home} cannot be written" for home in homes),
+        do="set REGARD_CACHE to a directory that can be written, or take --engine torch",
+    )
+
+
+def _made(goal: Path, make: Callable[[Path], None], *, alone: bool) -> Path:
+    """alone: what else is there was made of weights that the model no longer has, and goes."""
+    goal.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{goal.name}-", dir=goal.parent))
+    try:
+        make(draft)
+        _flush(draft)
+        draft.chmod(goal.parent.stat().st_mode & 0o777)
+        try:
+            draft.rename(goal)
+        except OSError:
+            if not goal.is_dir():  # else another process was first
+                raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    for other in goal.parent.glob(f"{STEM}-*") if alone else ():
+        if other != goal:
+            shutil.rmtree(other, ignore_errors=True)
+    return goal
+
+
+def _flush(directory: Path) -> None:
+    """Onto the disk, before it gets the name that readers look for."""
+    for path in directory.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())

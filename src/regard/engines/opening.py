@@ -1,0 +1,57 @@
+"""What engines of CTranslate2 share: a converted model, opened when it is first needed, and what is said of torch."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from regard.engines.installed import library
+
+Precision = Literal["float32", "int8"]
+NAMES: dict[Precision, str] = {"float32": "ctranslate2", "int8": "ctranslate2-int8"}
+Say = Callable[[str], None]
+
+
+@dataclass
+class Converted:
+    """A model of CTranslate2: `reader` is its class, "Translator". together: threads compute one batch together, not a
+    batch each."""
+
+    directory: Path
+    reader: str
+    precision: Precision
+    together: bool = False
+    _opened: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def open(self) -> Any:
+        """With as many threads as torch has when it is first called: a process of many has one."""
+        with self._lock:
+            if self._opened is None:
+                threads = torch.get_num_threads()
+                inter, intra = (1, threads) if self.together else (threads, 1)
+                self._opened = getattr(library(), self.reader)(
+                    str(self.directory),
+                    device="cpu",
+                    compute_type=self.precision,
+                    inter_threads=inter,
+                    intra_threads=intra,
+                )
+            return self._opened
+
+
+@dataclass
+class Aside:
+    """Tells what torch does instead, once for each thing."""
+
+    name: str
+    say: Say
+    _told: set[str] = field(default_factory=set)
+
+    def __call__(self, what: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            self.say(f"{what}: computed by torch, {self.name} cannot")

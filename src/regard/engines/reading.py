@@ -1,0 +1,34 @@
+"""A BERT whose texts CTranslate2 reads, for vectors of texts. Whatever else is asked of it, torch computes."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.engines.installed import library
+from regard.engines.opening import NAMES, Converted, Say
+from regard.tasks.encoder import Encoder
+
+
+class CTranslate2Reader(nn.Module):
+    """It stands where a `Bert` stands."""
+
+    reader = "Encoder"
+
+    def __init__(self, encoder: Encoder, converted: Converted, say: Say) -> None:
+        super().__init__()
+        self.name, self.bert = NAMES[converted.precision], encoder.bert
+        converted.together = True
+        self.converted = converted
+
+    def forward(self, tokens: Int[Tensor, "B S"], lengths: Int[Tensor, "B"]) -> Float[Tensor, "B S D"]:
+        """Each token in the light of all others."""
+        ids, sizes, first = (_view(part) for part in (tokens, lengths, torch.zeros_like(tokens)))
+        found = self.converted.open().forward_batch(ids, sizes, first)
+        return torch.from_numpy(np.array(found.last_hidden_state))
+
+
+def _view(tensor: Tensor) -> Any:
+    return library().StorageView.from_array(np.ascontiguousarray(tensor.numpy().astype(np.int32)))

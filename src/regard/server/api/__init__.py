@@ -1,0 +1,1 @@
+"""What may be asked: LibreTranslate's API, OpenAI's and our own, and the page that describes them."""

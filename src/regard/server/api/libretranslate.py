@@ -1,0 +1,110 @@
+"""LibreTranslate's API: /translate, /languages, /detect. Bodies are JSON or forms; the key, if one is needed, may be in
+them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse
+
+from regard.server.api.asking import Opened, Served, either_way, read
+from regard.server.api.languages import name_of
+from regard.server.api.schema.libretranslate import (
+    Anyone,
+    Detect,
+    Detected,
+    Language,
+    TheirError,
+    Translate,
+    Translated,
+)
+from regard.server.api.schema.texts import TEXTS
+from regard.server.edge.security import check_key
+from regard.server.models import Models
+from regard.server.refusals import RefusedError
+
+AUTO = "auto"
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": TheirError} for status in (400, 401, 403, 413, 500, 503, 504)
+}
+router = APIRouter(tags=["translation (LibreTranslate)"], responses=ERRORS)
+Best = list[str]
+"""The translations of a text, the best first."""
+
+
+@router.post("/translate", response_model=Translated, openapi_extra=either_way(Translate))
+async def translate(request: Request, models: Served, keys: Opened) -> JSONResponse:
+    """Translate a text, or several. Lines stay lines."""
+    asked = await read(request, Translate)
+    check_key(keys, request.headers, asked.api_key)
+    texts = [asked.q] if isinstance(asked.q, str) else asked.q
+    source, sure = _source(models, texts, asked.source, asked.target)
+    found = await _translations(models, texts, source, asked.target, asked.alternatives)
+    answer: dict[str, Any] = {"translatedText": [best[0] for best in found]}
+    if asked.alternatives:
+        answer["alternatives"] = [best[1:] for best in found]
+    if asked.source == AUTO:
+        answer["detectedLanguage"] = [{"confidence": _percent(sure), "language": source}] * len(texts)
+    alone = isinstance(asked.q, str)
+    return JSONResponse({key: value[0] if alone else value for key, value in answer.items()})
+
+
+@router.get("/languages", response_model=list[Language])
+async def languages(request: Request, models: Served, keys: Opened) -> JSONResponse:
+    """The languages that can be translated, and into which."""
+    check_key(keys, request.headers, (await read(request, Anyone)).api_key)
+    pairs = models.pairs
+    targets = {code: [target for source, target in pairs if source == code] for pair in pairs for code in pair}
+    return JSONResponse([{"code": code, "name": name_of(code), "targets": into} for code, into in targets.items()])
+
+
+@router.post("/detect", response_model=list[Detected], openapi_extra=either_way(Detect))
+async def detect(request: Request, models: Served, keys: Opened) -> JSONResponse:
+    """Which language a text is in, of those that the models know."""
+    asked = await read(request, Detect)
+    check_key(keys, request.headers, asked.api_key)
+    found = models.detected(asked.q)
+    return JSONResponse([{"confidence": _percent(sure), "language": language} for language, sure in found])
+
+
+def _source(models: Models, texts: Sequence[str], source: str, target: str) -> tuple[str, float]:
+    """The language to translate from, and how sure that is."""
+    if source != AUTO:
+        return source, 1.0
+    possible = [one for one, other in models.pairs if other == target]
+    if not possible:
+        models.translator(source, target)  # which says what there is
+    found = models.detected("\n".join(texts), [*possible, target])
+    if found and found[0][1] > 0:
+        return found[0]
+    if len(possible) == 1:
+        return possible[0], 0.0
+    raise RefusedError(
+        400, "The language cannot be told.", wanted=f"source, one of: {', '.join(possible)}", code="unknown"
+    )
+
+
+async def _translations(models: Models, texts: Sequence[str], source: str, target: str, others: int) -> list[Best]:
+    """The best translations of each text: of each line of it, put together again."""
+    if source == target and any(source in pair for pair in models.pairs):
+        return [[text] for text in texts]
+    model = models.translator(source, target)
+    lines = [text.split("\n") for text in texts]
+    flat = [line for rows in lines for line in rows]
+    if len(flat) > TEXTS:
+        raise RefusedError(
+            413, "These are too many lines.", found=str(len(flat)), wanted=f"at most {TEXTS}", code="too_long"
+        )
+    nbest = others + 1
+    done = iter(await model.ask("translate", flat, nbest=nbest))
+    return [_joined([[one["text"] for one in next(done).value] for _ in rows], nbest) for rows in lines]
+
+
+def _joined(lines: Sequence[Best], count: int) -> Best:
+    """The k-th best of a text is made of the k-th best of its lines; of a line that has not so many, the last."""
+    most = min(count, max(len(best) for best in lines))
+    return ["\n".join(best[min(rank, len(best) - 1)] for best in lines) for rank in range(most)]
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 1)

@@ -1,0 +1,1 @@
+"""What requests and answers look like, API by API."""

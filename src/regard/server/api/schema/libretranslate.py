@@ -1,0 +1,60 @@
+"""LibreTranslate's requests and answers. The texts here are what the page of the API tells."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from regard.server.api.schema.texts import TEXTS, Body, Name, Text
+
+
+class Translate(Body):
+    """Texts to be translated."""
+
+    q: Text | Annotated[list[Text], Field(max_length=TEXTS)] = Field(description="a text, or several")
+    source: Name = Field(description="the code of its language, or auto")
+    target: Name = Field(description="the code of the language to translate into")
+    format: Literal["text"] = Field("text", description="plain text; HTML is not understood")
+    alternatives: int = Field(0, ge=0, le=20, description="how many other translations are wanted")
+    api_key: Name = ""
+
+
+class Detect(Body):
+    """A text whose language is asked for."""
+
+    q: Text
+    api_key: Name = ""
+
+
+class Anyone(Body):
+    """A request that has nothing but a key."""
+
+    api_key: Name = ""
+
+
+class Detected(BaseModel):
+    """A language, and how sure that is, from 0 to 100."""
+
+    confidence: float
+    language: str
+
+
+class Translated(BaseModel):
+    """A translation, or one for each text."""
+
+    translatedText: str | list[str]  # noqa: N815
+    alternatives: list[Any] | None = None
+    detectedLanguage: Detected | list[Detected] | None = None  # noqa: N815
+
+
+class Language(BaseModel):
+    """A language, and those that it can be translated into."""
+
+    code: str
+    name: str
+    targets: list[str]
+
+
+class TheirError(BaseModel):
+    """Why there is no answer."""
+
+    error: str

@@ -1,0 +1,113 @@
+"""Who may ask: keys, where a request may come from, and the headers that every answer has."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from regard.server.refusals import LIBRETRANSLATE, RefusedError, refuse
+from regard.server.settings import Keys, Settings
+
+OPEN = ("/health", "/ready", "/", "/docs", "/openapi.json")
+"""What needs no key: it says nothing of models and texts."""
+LOCAL = ("localhost", "127.0.0.1", "::1")
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Stands before everything: puts the headers on, and refuses who has no key or comes from a foreign page."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        refused = self._refused(scope["path"], Headers(scope=scope))
+        if refused is None:
+            await self._app(scope, receive, with_headers)
+        else:
+            await refuse(scope, receive, with_headers, refused)
+
+    def _refused(self, path: str, headers: Mapping[str, str]) -> RefusedError | None:
+        if not self._settings.keys:
+            return self._foreign(headers)
+        if path in OPEN or self._settings.keys.fit(given_key(headers)):
+            return None
+        if path in LIBRETRANSLATE and not given_key(headers):
+            return None  # its clients send the key in the body: see `check_key`
+        return wrong_key()
+
+    def _foreign(self, headers: Mapping[str, str]) -> RefusedError | None:
+        """Where no key is needed, a foreign page that is open in a browser on this machine must not be able to ask. It
+        gives itself away by its origin, or by a name that it made up for this machine."""
+        host = _host(headers.get("host", ""))
+        origin = headers.get("origin")
+        if origin is not None and _place(origin) != headers.get("host"):
+            return RefusedError(
+                403, "Pages of other origins may not ask here.", found=f"origin {origin[:80]}", code="origin"
+            )
+        if self._settings.on_loopback and host not in (*LOCAL, self._settings.host):
+            return RefusedError(
+                403,
+                "This server answers to its own machine only.",
+                found=f"host {host[:80]}",
+                do="behind a proxy, start it with --api-key-file",
+                code="host",
+            )
+        return None
+
+
+def given_key(headers: Mapping[str, str]) -> str:
+    """The key of a request, as OpenAI's clients send it; "" if there is none."""
+    kind, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "")
+
+
+def check_key(keys: Keys, headers: Mapping[str, str], in_body: str) -> None:
+    """LibreTranslate's clients send their key in the body."""
+    if keys and not given_key(headers) and not keys.fit(in_body):
+        raise wrong_key()
+
+
+def wrong_key() -> RefusedError:
+    return RefusedError(
+        401,
+        "The key is missing or wrong.",
+        wanted="the header Authorization: Bearer KEY (or api_key, in LibreTranslate's API)",
+        code="invalid_api_key",
+    )
+
+
+def _host(given: str) -> str:
+    """The name without the port: localhost:8000, [::1]:8000."""
+    try:
+        return urlsplit(f"//{given}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _place(origin: str) -> str:
+    """Host and port of an origin; "" where it is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""

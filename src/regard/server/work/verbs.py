@@ -1,0 +1,168 @@
+"""What models can be asked for: one function for each verb, which takes the texts of a batch and gives their answers.
+
+This is the only place where a model is called, but for texts that are continued: see writing.py.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from regard.errors import LimitError
+from regard.models.pretrained.networks import MASKED
+from regard.server.work.traces import binary, readable, selected
+
+MARKS = 2
+"""Tokens that stand around a text, at most."""
+
+
+class Answer(NamedTuple):
+    """`made`: how many tokens were made for it."""
+
+    value: Any
+    made: int = 0
+
+
+How = Mapping[str, Any]
+"""The options of a verb."""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """`can`: whether a model has it. `length`: the tokens of a text, and a word if it is too long for the model."""
+
+    can: Callable[[Any], bool]
+    length: Callable[[Any, Any, How], int]
+    run: Callable[[Any, Sequence[Any], How], list[Answer]]
+    cost: Callable[[Any, int, How], int] = lambda model, length, how: length
+    """What a text of that length takes of a batch."""
+
+
+def translate(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
+    """The n best translations of each text."""
+    found = model.translations(texts, model.search(beam=_beam(model, how), nbest=how["nbest"]))
+    told = [[{"text": one.text, "score": one.score} for one in best] for best in found]
+    return [Answer(best, _count(model.tokenizers.target, best[0]["text"])) for best in told]
+
+
+def classify(model: Any, examples: Sequence[Sequence[str]], how: How) -> list[Answer]:
+    """The class of each text, or pair of texts."""
+    found = model.classify(examples, truncate=how["truncate"])
+    return [
+        Answer({"label": one.label, "probability": one.probability, "probabilities": one.probabilities})
+        for one in found
+    ]
+
+
+def embed(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
+    """A vector for each text, as the bytes of its float32 numbers."""
+    rows = model.embed(texts, truncate=how["truncate"]).astype("<f4")
+    return [Answer(row.tobytes()) for row in rows]
+
+
+def fill(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
+    """The likeliest words for each [MASK] of each text."""
+    return [Answer(_masks(model.fill(text, top=how["top"]))) for text in texts]
+
+
+def attention(model: Any, texts: Sequence[tuple[str, str | None]], how: How) -> list[Answer]:
+    """Where a model looks, as a format has it."""
+    format = how["format"]
+    traces = (selected(_trace(model, text, second, how), how) for text, second in texts)
+    return [Answer(readable(trace) if format == "json" else binary(trace, format)) for trace in traces]
+
+
+def tokenize(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
+    """The tokens of each text, with their places in it."""
+    tokenizer = _tokenizer(model, how["side"])
+    return [
+        Answer(
+            [
+                {"id": piece.id, "text": text[piece.start : piece.end], "start": piece.start, "end": piece.end}
+                for piece in tokenizer.pieces(text)
+            ]
+        )
+        for text in texts
+    ]
+
+
+def _beam(model: Any, how: How) -> int:
+    """As many hypotheses as the model is used to, or as are wanted."""
+    return max(int(model.habits.beam), int(how["nbest"]))
+
+
+def _trace(model: Any, text: str, second: str | None, how: How) -> Any:
+    if how["generate"]:
+        return model.attention(text, generate=how["generate"], temperature=0.0)
+    return model.attention(text) if second is None else model.attention(text, second)
+
+
+def _masks(found: Any) -> list[list[dict[str, Any]]]:
+    return [[{"word": word.text, "probability": word.probability} for word in words] for words in found]
+
+
+def _tokenizer(model: Any, side: str = "source") -> Any:
+    """The one tokenizer of a model, or that of a side of a translator."""
+    tokenizers = model.tokenizers
+    return getattr(tokenizers, side) if hasattr(tokenizers, side) else tokenizers.tokenizer
+
+
+def _count(tokenizer: Any, text: str) -> int:
+    return len(tokenizer.encode(text))
+
+
+def _source_length(model: Any, text: str, how: How) -> int:
+    return _short_enough(_count(model.tokenizers.source, text) + 1, model.limit)
+
+
+def _example_length(model: Any, example: Sequence[str], how: How) -> int:
+    length = sum(_count(_tokenizer(model), text) for text in example) + 1 + len(example)
+    return _short_enough(length, model.limit, cut=how["truncate"])
+
+
+def _text_length(model: Any, text: str, how: How) -> int:
+    """Of a text to be embedded: word vectors have no limit."""
+    prefix = model.embedding.prefix if hasattr(model, "embedding") else ""
+    limit = model.embedding.limit if hasattr(model, "embedding") else None
+    return _short_enough(_count(_tokenizer(model), prefix + text) + MARKS, limit, cut=how["truncate"])
+
+
+def _plain_length(model: Any, text: str, how: How) -> int:
+    return _count(_tokenizer(model), text) + MARKS
+
+
+def _looked_at(model: Any, sides: Sequence[str | None], how: How) -> int:
+    return sum(_plain_length(model, side, how) for side in sides if side is not None) + int(how["generate"])
+
+
+def _short_enough(length: int, limit: int | None, *, cut: bool = False) -> int:
+    if limit is None or length <= limit:
+        return length
+    if cut:
+        return limit
+    raise LimitError(
+        "The text is longer than the model can take.",
+        found=f"{length} tokens, marks included",
+        wanted=f"at most {limit}",
+        do="split it into parts",
+    )
+
+
+VERBS = {
+    "translate": Verb(
+        can=lambda model: hasattr(model, "translations"),
+        length=_source_length,
+        run=translate,
+        cost=lambda model, length, how: length * _beam(model, how),
+    ),
+    "classify": Verb(can=lambda model: hasattr(model, "classify"), length=_example_length, run=classify),
+    "embed": Verb(can=lambda model: hasattr(model, "embed"), length=_text_length, run=embed),
+    "fill": Verb(can=lambda model: hasattr(model, "fill") and MASKED in model.parts, length=_plain_length, run=fill),
+    "attention": Verb(
+        can=lambda model: hasattr(model, "attention"),
+        length=_looked_at,
+        run=attention,
+        cost=lambda model, length, how: 1 << 30,  # one at a time
+    ),
+    "tokenize": Verb(can=lambda model: hasattr(model, "tokenizers"), length=_plain_length, run=tokenize),
+}
+"""By the name that a job has."""

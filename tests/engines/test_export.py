@@ -1,0 +1,39 @@
+"""regard export --to ctranslate2: what programs that call CTranslate2 themselves are given."""
+
+from pathlib import Path
+
+import ctranslate2
+import pytest
+from tokenizers import Tokenizer
+
+from tests.commands import Run
+from tests.engines.translators import learned, learned_directory, letters
+from tests.tasks.aligners import diagonal
+
+
+def test_ctranslate2_translates_with_what_is_written(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, said, _ = run("export", learned_directory(), "--to", "ctranslate2", "--out", out)
+    assert (code, said) == (0, f"{out}: ctranslate2.Translator\n")
+    tokenizer, texts = Tokenizer.from_file(str(out / "tokenizer.json")), letters(20, tmp_path)
+    translator = ctranslate2.Translator(str(out), device="cpu", compute_type="float32")
+    tokens = [[*one.tokens, "</s>"] for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    found = translator.translate_batch(tokens, beam_size=1)
+    ids = [[tokenizer.token_to_id(token) for token in one.hypotheses[0]] for one in found]
+    assert [tokenizer.decode(row) for row in ids] == learned().translate(texts, beam=1)
+
+
+def test_a_directory_with_something_in_it_is_not_written_to(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, said = run("export", learned_directory(), "--to", "ctranslate2", "--out", tmp_path)
+    assert (code, [path.name for path in tmp_path.iterdir()]) == (1, ["file"])
+    assert "is not empty" in said
+
+
+def test_a_model_without_a_form_is_refused(tmp_path: Path) -> None:
+    from regard.engines.export import export_ctranslate2
+    from regard.errors import ConfigError
+
+    with pytest.raises(ConfigError, match="Diagonal has no form in CTranslate2"):
+        export_ctranslate2(diagonal(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,68 @@
+"""Packed matrices: the same products, only for a few rows at a time, only inside the `with`."""
+
+import pytest
+import torch
+from torch import nn
+
+from regard.layers.packed import FEW, packed
+from regard.models.gpt2 import GPT2, GPT2Config
+
+SMALL = GPT2Config(width=32, heads=4, hidden=64, layers=2, limit=32)
+
+
+@pytest.mark.parametrize("rows", [1, FEW - 1, FEW, FEW + 1, 8, 33])
+@pytest.mark.parametrize("bias", [True, False])
+def test_products_are_those_of_the_matrix(rows: int, bias: bool) -> None:
+    torch.manual_seed(rows)
+    layer, x = nn.Linear(48, 80, bias=bias), torch.randn(rows, 48)
+    exact = x.double() @ layer.weight.double().T + (layer.bias.double() if bias else 0)
+    with torch.inference_mode(), packed(layer):
+        torch.testing.assert_close(layer(x).double(), exact, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(layer(x[:, None]).double(), exact[:, None], rtol=1e-5, atol=1e-5)
+
+
+def test_copies_are_used_from_few_rows_on() -> None:
+    """Seen by changing the matrix behind their back, which is what nobody may do."""
+    layer = nn.Linear(8, 8, bias=False)
+    x = torch.ones(FEW, 8)
+    with torch.no_grad(), packed(layer):
+        layer.weight.zero_()
+        assert layer(x).any()
+        assert not layer(x[:-1]).any()
+    with torch.no_grad():
+        assert not layer(x).any()
+
+
+def test_gradients_flow_as_ever() -> None:
+    layer, x = nn.Linear(8, 8), torch.ones(FEW, 8)
+    with packed(layer):
+        layer(x).sum().backward()
+    assert layer.weight.grad is not None
+    assert layer.weight.grad.any()
+
+
+def test_inner_packing_leaves_the_outer_one() -> None:
+    layer = nn.Linear(8, 8)
+    with packed(layer):
+        with packed(layer):
+            pass
+        assert "forward" in vars(layer)
+    assert "forward" not in vars(layer)
+
+
+def test_doubles_are_left_alone() -> None:
+    layer = nn.Linear(8, 8).double()
+    with packed(layer), torch.no_grad():
+        assert "forward" not in vars(layer)
+
+
+def test_a_language_model_says_the_same() -> None:
+    torch.manual_seed(1)
+    model = GPT2(SMALL, vocabulary=50).eval()
+    prompts = torch.randint(50, (6, 5))
+    state = model.start(None, prompts[:, :-1])
+    plain, _ = model.step(prompts[:, -1], state)
+    with packed(model):
+        state = model.start(None, prompts[:, :-1])
+        fast, _ = model.step(prompts[:, -1], state)
+    torch.testing.assert_close(fast, plain, rtol=1e-5, atol=1e-5)

@@ -1,0 +1,205 @@
+"""What goes wrong in the world: the server stays up, says what happened, and the next request succeeds."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import regard
+from tests.server.serving import Running, served, waited_for, write_classifier
+
+
+def sent(server: Running, data: bytes, *, wait: bool = True) -> bytes:
+    """Whatever comes back for some bytes, until the server closes the connection or is silent."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(data)
+        return connection.recv(65536) if wait else b""
+
+
+def works(server: Running) -> None:
+    """The next request succeeds."""
+    assert server.post("/translate", {"q": "a b", "source": "en", "target": "de"})[0] == 200
+    assert server.post("/v1/completions", {"model": "writer", "prompt": "a", "max_tokens": 2})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 10_000,
+        "猫" * 10_000,
+        "🎈👩‍👩‍👧‍👦🏳️‍🌈",
+        "مرحبا بالعالم \u202eabc\u202c",
+        "a\x00b\x00",
+        "\x00",
+        "\ud800 half a character \udfff",
+        "\u0301\u0301\u0301",
+        "a\r\nb\u2028c\x85d",
+        "</s><pad>[MASK][CLS]<|endoftext|>",
+        " \t ",
+        "{}[]'\"\\$(rm -rf /)",
+    ],
+)
+def test_strange_texts_are_answered_or_refused(server: Running, text: str) -> None:
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("/translate", {"q": text, "source": "en", "target": "de"}),
+        ("/translate", {"q": [text, "a"], "source": "auto", "target": "zh"}),
+        ("/detect", {"q": text}),
+        ("/v1/completions", {"model": "writer", "prompt": text, "max_tokens": 3, "logprobs": 1, "echo": True}),
+        ("/v1/completions", {"model": "writer", "prompt": "a", "max_tokens": 3, "stop": text}),
+        ("/v1/embeddings", {"model": "encoder", "input": text}),
+        ("/classify", {"texts": [text]}),
+        ("/fill", {"text": text}),
+        ("/attention", {"model": "encoder", "text": text}),
+        ("/tokenize", {"model": "writer", "texts": [text]}),
+        ("/classify", {"model": text, "texts": ["a"]}),
+    ]
+    statuses = [server.post(path, body)[0] for path, body in asked]
+    assert set(statuses) <= {200, 400, 404, 413, 422}, statuses
+    works(server)
+
+
+@pytest.mark.parametrize("path", ["/translate", "/v1/completions", "/classify"])
+@pytest.mark.parametrize("body", [b"", b"{", b"null", b"\xff\xff", b"\x00", b"[" * 200_000, b'{"a":' * 50_000, b"NaN"])
+def test_bad_bodies_are_refused(server: Running, path: str, body: bytes) -> None:
+    assert server.post(path, body)[0] in (400, 422)
+
+
+def test_a_body_of_ten_megabytes_is_refused_and_not_read(server: Running) -> None:
+    body = json.dumps({"q": "a" * 10_000_000, "source": "en", "target": "de"}).encode()
+    assert server.post("/translate", body)[0] == 413
+    head = b"POST /classify HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10000000\r\n\r\n"
+    assert b" 413 " in sent(server, head)  # before any of it has come
+    works(server)
+
+
+def test_a_body_of_unknown_length_is_refused_once_it_is_too_long(server: Running) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    chunks = (b"a" * 65536 for _ in range(160))
+    connection.request(
+        "POST", "/v1/completions", body=chunks, encode_chunked=True, headers={"transfer-encoding": "chunked"}
+    )
+    answer = connection.getresponse()
+    assert answer.status == 413
+    assert "too large" in json.loads(answer.read())["error"]["message"]
+    connection.close()
+    works(server)
+
+
+def test_half_a_body_costs_nothing(server: Running) -> None:
+    head = b"POST /translate HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n"
+    for _ in range(20):
+        sent(server, head + b'{"q": "a', wait=False)
+    works(server)
+
+
+@pytest.mark.parametrize("data", [b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"\x00" * 100, b"A" * 100_000])
+def test_what_is_no_http_is_refused(server: Running, data: bytes) -> None:
+    with suppress(ConnectionError):  # closed while more was sent
+        assert sent(server, data + b"\r\n\r\n")[:12] in (b"HTTP/1.1 400", b"")
+    works(server)
+
+
+@pytest.mark.soak
+def test_two_hundred_who_send_a_letter_now_and_then_are_parted_with(server: Running) -> None:
+    heads = (b"POST /translate HTTP/1.1\r\nhost: localhost\r\n", b"POST /fill HTTP/1.1\r\ncontent-length: 50\r\n\r\n{")
+    slow = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(200)]
+    try:
+        for number, connection in enumerate(slow):
+            connection.sendall(heads[number % 2])
+        begun = time.monotonic()
+        works(server)
+        ended = set()
+        while len(ended) < len(slow):
+            assert time.monotonic() - begun < 60, f"{len(slow) - len(ended)} are still there"
+            for number, connection in enumerate(slow):
+                if number not in ended and _closed(connection):
+                    ended.add(number)
+            time.sleep(1)
+    finally:
+        for connection in slow:
+            connection.close()
+    works(server)
+
+
+def _closed(connection: socket.socket) -> bool:
+    """Sends a letter; whether the other side has gone."""
+    try:
+        connection.sendall(b"x")
+        connection.setblocking(False)
+        while answer := connection.recv(4096):
+            assert b" 408 " in answer or b" 403 " in answer or b" 400 " in answer
+        return True
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+    finally:
+        connection.settimeout(60)
+
+
+def test_clients_that_go_away_leave_nothing_behind(server: Running) -> None:
+    body = json.dumps(
+        {"model": "writer", "prompt": "a", "max_tokens": 16000, "stream": True, "temperature": 0}
+    ).encode()
+    head = f"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n".encode()
+    for _ in range(10):
+        answer = sent(server, head + b"content-type: application/json\r\n\r\n" + body)
+        assert answer.startswith(b"HTTP/1.1 200")
+    waited_for(lambda: b'regard_running{model="writer"} 0' in server.get("/metrics")[1])
+    assert b'regard_waiting{model="writer"} 0' in server.get("/metrics")[1]
+    works(server)
+
+
+def test_processes_that_are_killed_are_started_again(server: Running, models: dict[str, Path]) -> None:
+    before = set(server.workers())
+    assert len(before) == 5
+    asked = {"model": "writer", "prompt": "The cat", "max_tokens": 3000, "temperature": 0}
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(server.post, "/v1/completions", asked)
+        waited_for(lambda: b'regard_running{model="writer"} 1' in server.get("/metrics")[1])
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        next_one = server.post("/translate", {"q": "a b c", "source": "en", "target": "de"})
+        status, found = running.result()
+    wanted = regard.load(models["writer"]).generate("The cat", max_new_tokens=3000, temperature=0.0)[0].text
+    assert (status, found["choices"][0]["text"]) == (200, wanted)  # it was tried once more
+    assert next_one == (200, {"translatedText": regard.load(models["en-de"]).translate("a b c")})
+    waited_for(lambda: server.get("/ready")[0] == 200)
+    assert not before & set(server.workers())
+    assert "the process of writer is lost (exit code -9)" in "".join(server.log)
+    assert b'regard_worker_restarts_total{model="writer"} 1' in server.get("/metrics")[1]
+    works(server)
+
+
+def test_a_stream_that_is_cut_off_by_a_lost_process_says_so(server: Running) -> None:
+    asked = {"model": "writer", "prompt": "a", "max_tokens": 16000, "temperature": 0, "stream": True}
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+    connection.request("POST", "/v1/completions", json.dumps(asked), {"content-type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.readline().startswith(b"data: ")
+    for pid in server.workers():
+        os.kill(pid, signal.SIGKILL)
+    events = [line for line in answer.read().split(b"\n") if line]
+    connection.close()
+    assert "was lost" in json.loads(events[-1].removeprefix(b"data: "))["error"]["message"]
+    waited_for(lambda: server.get("/ready")[0] == 200)
+    works(server)
+
+
+def test_a_fault_of_ours_is_told_logged_and_left_behind(tmp_path: Path) -> None:
+    one_sided = write_classifier(tmp_path / "one-sided", type_vocab_size=1)  # a pair breaks it
+    with served(one_sided) as running:
+        status, found = running.post("/classify", {"texts": ["the cat", ["the cat", "a dog"]]})
+        assert (status, found["code"]) == (500, "fault")
+        assert running.post("/classify", {"texts": ["the cat"]})[0] == 200
+        waited_for(lambda: "A job failed." in "".join(running.log))
+        assert "IndexError" in "".join(running.log)
+        assert b"regard_worker_restarts_total{" not in running.get("/metrics")[1]
