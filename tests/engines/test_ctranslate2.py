@@ -10,7 +10,7 @@ import torch
 import regard
 from regard.attention import capture
 from regard.decoding import Hypothesis
-from regard.tasks.engine import Engine
+from regard.tasks.engine import Engine, TorchEngine
 from regard.tasks.searching import Asked, Search
 from regard.tasks.translator import Translator
 from tests.engines.translators import KINDS, TEXTS, engine, joint, learned, letters, random
@@ -80,18 +80,21 @@ def test_searches_find_the_same(how: dict[str, Any], tmp_path: Path) -> None:
     assert all(one.finished for some in ours for one in some[:1])
 
 
-def test_a_marian_finds_the_same(tmp_path: Path) -> None:
-    """With its habits: padding is banned, the end is forced at the limit."""
+def test_a_marian_chooses_the_same(tmp_path: Path) -> None:
+    """With its habits: padding is banned, the end is forced at the limit. Its weights are chance, so that many
+    hypotheses are nearly as good: a search that ends earlier may miss the best, but never finds a better one."""
     marians.write(tmp_path / "model", seed=9)
     translator = regard.load(tmp_path / "model")
-    texts = marians.sentences(60)
-    given = asked(translator, texts)
+    given = asked(translator, marians.sentences(60))
     fast = engine(translator, tmp_path)
-    for search in (translator.search(beam=1), translator.search(beam=4)):
+    for beam, least in ((1, 60), (4, 30)):
+        search = translator.search(beam=beam)
         ours = everything(translator.engine.search(given, search), len(given))
         found = everything(fast.search(given, search), len(given))
-        same = sum(a[0].tokens == b[0].tokens for a, b in zip(ours, found, strict=True))
-        assert same >= 0.95 * len(given)
+        same = [a[0].tokens == b[0].tokens for a, b in zip(ours, found, strict=True)]
+        assert sum(same) >= least
+        others = [(a[0], b[0]) for a, b, well in zip(ours, found, same, strict=True) if not well]
+        assert all(theirs.score <= mine.score + 1e-3 for mine, theirs in others)
     assert translator.habits.banned
     assert translator.habits.forced_end
 

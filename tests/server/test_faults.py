@@ -194,10 +194,28 @@ def test_a_stream_that_is_cut_off_by_a_lost_process_says_so(server: Running) -> 
     works(server)
 
 
-def test_a_fault_of_ours_is_told_logged_and_left_behind(tmp_path: Path) -> None:
-    one_sided = write_classifier(tmp_path / "one-sided", type_vocab_size=1)  # a pair breaks it
-    with served(one_sided) as running:
-        status, found = running.post("/classify", {"texts": ["the cat", ["the cat", "a dog"]]})
+PLANTED = """
+from regard.tasks.classifier import Classifier
+
+sound = Classifier.classify
+
+
+def classify(self, examples, **how):
+    if any("dog" in text for text in examples[0]):
+        raise IndexError("planted")
+    return sound(self, examples, **how)
+
+
+Classifier.classify = classify
+"""
+
+
+def test_a_fault_of_ours_is_told_logged_and_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process that python starts runs sitecustomize.py first."""
+    (tmp_path / "sitecustomize.py").write_text(PLANTED)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *os.environ.get("PYTHONPATH", "").split()]))
+    with served(write_classifier(tmp_path / "sorter")) as running:
+        status, found = running.post("/classify", {"texts": ["a dog"]})
         assert (status, found["code"]) == (500, "fault")
         assert running.post("/classify", {"texts": ["the cat"]})[0] == 200
         waited_for(lambda: "A job failed." in "".join(running.log))
