@@ -9,7 +9,7 @@ JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-large reverse soak clean
+.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-large reverse soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -53,7 +53,7 @@ $(JOEYNMT_READY): constraints.txt bench/requirements-joeynmt.txt
 	$(JOEYNMT)/bin/pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-joeynmt.txt
 	@touch $@
 
-bench: $(BENCH_READY) $(JOEYNMT_READY) bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation ## measured comparisons with peers, in venvs of their own
+bench: $(BENCH_READY) $(JOEYNMT_READY) bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines ## measured comparisons with peers, in venvs of their own
 	$(BENCH)/bin/python bench/training.py
 
 bench-recurrent: $(BENCH_READY) $(JOEYNMT_READY)
@@ -73,6 +73,9 @@ bench-language: $(BENCH_READY)
 
 bench-generation: $(BENCH_READY)
 	$(BENCH)/bin/python bench/generation.py
+
+bench-engines: $(BENCH_READY)
+	$(BENCH)/bin/python bench/engines.py
 
 reverse: $(READY) ## learn to reverse 50,000 random strings (some minutes)
 	$(BIN)/python bench/reverse.py

@@ -226,15 +226,16 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Processes that are started inside the `with` never hear Ctrl-C: it is this one's business."""
-    if threading.current_thread() is not threading.main_thread():
+    """Processes that are started inside the `with` never hear Ctrl-C: it is this one's business, which hears of it when
+    the `with` ends."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(load: Load, how: How, link: Connection) -> None:
