@@ -64,7 +64,7 @@ export class App {
 
   inks() {
     const style = getComputedStyle(document.documentElement);
-    return Object.fromEntries(["ink", "soft", "line", "paper", "accent", "mark"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]).concat([["stroke", style.getPropertyValue("--accent").trim()]]));
+    return Object.fromEntries(["ink", "soft", "line", "edge", "paper", "accent", "mark"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]).concat([["stroke", style.getPropertyValue("--accent").trim()]]));
   }
 
   // Somebody wants a text to be looked at.
@@ -118,9 +118,39 @@ export class App {
     return new Trace(first, (name, exact) => this.remote.attention({ ...asked, name, format: exact ? "float16" : "uint8" }));
   }
 
+  // What the tabs need to know of what is around a trace. can: whether the model has a verb of that name.
+  around() {
+    const { about, store: { state } } = this;
+    const query = Object.fromEntries(QUERY.map((key) => [key, state[key]]));
+    const can = (verb) => this.live && Boolean(about?.verbs.some((one) => one === verb || one.endsWith(`/${verb}`)));
+    return { about, can, query, models: this.models, continues: Boolean(about?.verbs.includes("complete")), look: (asked) => this.look(asked) };
+  }
+
+  // In which ways weights can be seen: rollout and the size of values are for models that attend in layers.
+  hows(trace, { family, axes }) {
+    if (!this.around().can("workings")) return ["raw"];
+    const layered = family !== "decoder.align" && trace.attentions.some(({ layer }) => layer !== null);
+    if (!layered) return ["raw", "norm"];
+    return axes[0] === "prediction" && axes[1] === "text" ? ["raw", "norm"] : ["raw", "rollout", "norm"];
+  }
+
+  // The trace itself, or the same as rollout or with the size of values; null while that is fetched.
+  seenAs(trace, how) {
+    const view = { rollout: "rollout", norm: "norms" }[how];
+    if (!view || !this.live) return trace;
+    if (this.seen?.of !== trace || this.seen.how !== how) {
+      const asked = { ...this.around().query, view };
+      const more = (name, exact) => this.remote.attention({ ...asked, name, format: exact ? "float16" : "uint8" });
+      this.seen = { of: trace, how, trace: null };
+      const waiting = this.seen;
+      this.remote.attention({ ...asked, format: "float16", most: AT_ONCE }).then((found) => { waiting.trace = new Trace(found, more); this.redraw(); }, (error) => { this.trouble(error); this.store.set({ how: "raw" }, true); });
+    }
+    return this.seen.trace;
+  }
+
   // More of a trace; when it is here, all is drawn again.
   fetch(trace, name, exact) {
-    trace.need(name, exact).then(() => trace === this.trace && this.redraw(), (error) => trace === this.trace && this.trouble(error));
+    trace.need(name, exact).then(() => this.redraw(), (error) => this.trouble(error));
   }
 
   trouble(error, again = null) {

@@ -1,7 +1,6 @@
 // Keys that work everywhere on the page but where somebody types.
 
-import { chosenAttention } from "./looking.js";
-import { Trace } from "./trace.js";
+import { chosenAttention, Trace } from "./trace.js";
 
 export function listenToKeys(app) {
   addEventListener("keydown", (event) => {

@@ -1,7 +1,9 @@
 // The first tab: one attention of one text, in all views that belong together.
 
 import { PALETTES, ramp, SHADES } from "./colours.js";
+import { Comparing } from "./compare.js";
 import { Controls } from "./controls.js";
+import { Decoding } from "./decoding.js";
 import { choice, el, fill, rich } from "./dom.js";
 import { Exports } from "./exports.js";
 import { linksOf, scored } from "./gold.js";
@@ -10,7 +12,9 @@ import { Heads } from "./heads.js";
 import { described, firstToken, hiddenShare } from "./reading.js";
 import { Sentence } from "./sentence.js";
 import { evenSheet, largest, sheetOf } from "./sheet.js";
-import { firstFamily } from "./trace.js";
+import { Stepping } from "./stepping.js";
+import { Tabs } from "./tabs.js";
+import { chosenAttention } from "./trace.js";
 import { Views } from "./views.js";
 import { figure, say } from "./words.js";
 
@@ -23,19 +27,23 @@ export class Looking {
     this.switch = el("div", { class: "switch" });
     this.remarks = el("p", { class: "note remarks" });
     this.honest = el("details", { class: "honest" });
-    this.box = el("section", { class: "looking" }, this.sentence.box, this.said, this.controls.box,
-      el("div", { class: "pictures" }, el("div", { class: "large" }, el("div", { class: "bar" }, this.switch, this.growing.box), this.views.box, this.remarks), this.heads.box),
-      this.honest, this.exports.box);
+    const look = { box: el("div", {}, el("div", { class: "pictures" },
+      el("div", { class: "large" }, el("div", { class: "bar" }, this.switch, this.growing.box), this.views.box, this.remarks), this.heads.box), this.exports.box),
+    update: (scene) => [this.growing, this.views, this.heads, this.exports].forEach((part) => part.update(scene)) };
+    this.tabs = new Tabs({ look, steps: new Stepping(app), decode: new Decoding(app), compare: new Comparing(app) });
+    this.box = el("section", { class: "looking" }, this.sentence.box, this.said, this.tabs.list, this.controls.box, this.tabs.box, this.honest);
     new ResizeObserver(() => app.redraw()).observe(this.views.box);
   }
 
-  update(trace, state) {
+  update(given, state) {
+    const trace = this.app.seenAs(given, state.how);
+    if (!trace) return undefined;
     const attention = chosenAttention(trace, state);
     if (!trace.has(attention.name)) return this.app.fetch(trace, attention.name, false);
     if (!trace.has(attention.name, true) && trace.more) this.app.fetch(trace, attention.name, true);
     const scene = this.#scene(trace, state, attention);
     this.scene = scene;
-    for (const part of [this.controls, this.sentence, this.growing, this.views, this.heads, this.exports]) part.update(scene);
+    for (const part of [this.controls, this.sentence, this.tabs]) part.update(scene);
     this.#say(scene);
     return undefined;
   }
@@ -57,7 +65,8 @@ export class Looking {
     return {
       trace, state: { ...state, head }, attention, key, sheet, even, shown, dark, plain, level, pinned,
       colours: plain, focus: this.hovered ?? (pinned.ask === null && pinned.read === null ? { ask: this.first, read: null } : pinned),
-      rows: state.step === null ? sheet.T : Math.max(1, Math.min(sheet.T, state.step)), hows: ["raw"], views: this.views, live: this.app.live,
+      rows: state.step === null ? sheet.T : Math.max(1, Math.min(sheet.T, state.step)), hows: this.app.hows(trace, attention), views: this.views, live: this.app.live,
+      ...this.app.around(), stepOf: (token) => (attention.axes[0] === "source" ? 0 : token), show: (name) => this.#show(trace, name), narrow: innerWidth < 960,
       look: { ...this.app.inks(), ...shades(even, most, shade, level, plain, dark, state), gold: this.#gold(sheet, state), borders: borders(trace, attention, sheet) },
       set: (changes, quiet) => this.app.store.set(changes, quiet), redraw: () => this.app.redraw(), trouble: (error) => this.app.trouble(error), page: () => this.app.page(),
       hover: (focus) => this.#hover(focus), pin: (focus) => this.#pin(focus),
@@ -82,6 +91,12 @@ export class Looking {
     const token = (side, place) => (place === null ? null : side.units[place].tokens[0]);
     if (let_go) this.app.store.set({ ask: null, read: null });
     else this.app.store.set({ ask: token(sheet.asks, focus.ask), read: token(sheet.reads, focus.read) });
+  }
+
+  // An attention by its name.
+  #show(trace, name) {
+    const { family, layer } = trace.get(name) ?? {};
+    if (family) this.app.store.set({ tab: "look", family, layer, head: "mean" });
   }
 
   release() {
@@ -114,12 +129,6 @@ export class Looking {
 }
 
 const same = (a, b) => a === b || (a && b && a.ask === b.ask && a.read === b.read);
-
-export function chosenAttention(trace, state) {
-  const family = trace.families.includes(state.family) ? state.family : firstFamily(trace);
-  const layers = trace.layers(family);
-  return layers.find(({ layer }) => layer === state.layer) ?? layers.at(-1);
-}
 
 // What a picture needs to know of colours. Differences have two, and nothing in the middle.
 function shades(even, most, shade, level, plain, dark, state) {

@@ -33,7 +33,12 @@ export class Remote {
 
   // body: what POST /attention takes
   async attention(body, signal) {
-    return unpacked(await (await this.ask("/attention", body, signal)).arrayBuffer());
+    return this.tensors("/attention", body, signal);
+  }
+
+  // a safetensors file
+  async tensors(path, body, signal) {
+    return unpacked(await (await this.ask(path, body, signal)).arrayBuffer());
   }
 
   async json(path, body, signal) {

@@ -1,7 +1,7 @@
 // The head of the page: its name, the model, language, colours, keys.
 
 import { el, fill } from "./dom.js";
-import { say } from "./words.js";
+import { inChinese, say } from "./words.js";
 
 const THEMES = ["", "light", "dark"];
 const KEYS = [["Tab", "tab"], ["← ↑ ↓ →", "arrows"], ["Enter", "enter"], ["Esc", "esc"], ["[  ]", "layer"], [",  .", "head"], ["w", "words"], ["m", "marks"], ["v", "view"], ["?", "help"]];
@@ -25,7 +25,7 @@ export class Top {
       el("h1", {}, el("span", { class: "logo" }, "regard"), el("span", { class: "what" }, say("title"))),
       this.#model(state, models, name),
       el("div", { class: "end" },
-        el("button", { type: "button", class: "quiet", title: say("languageTitle"), lang: state.lang === "zh" ? "en" : "zh", "data-control": "lang", on: { click: () => this.store.set({ lang: state.lang === "zh" ? "en" : "zh" }) } }, say("language")),
+        el("button", { type: "button", class: "quiet", title: say("languageTitle"), lang: inChinese() ? "en" : "zh", "data-control": "lang", on: { click: () => this.store.set({ lang: inChinese() ? "en" : "zh" }) } }, say("language")),
         el("label", {}, el("span", { class: "unseen" }, say("theme")), el("select", { "data-control": "theme", on: { change: (event) => this.store.set({ theme: event.target.value }) } }, THEMES.map((theme) => el("option", { value: theme, selected: theme === state.theme }, say(`theme.${theme}`))))),
         el("button", { type: "button", class: "quiet", title: say("keysTitle"), "data-control": "keys", on: { click: () => this.show() } }, say("keys"))));
     if (again) this.box.querySelector(`[data-control="${again}"]`)?.focus();

@@ -83,3 +83,10 @@ export function firstFamily(trace) {
   const found = wanted.flatMap((part) => trace.families.filter((family) => family.includes(part)));
   return found[0] ?? trace.families.at(-1) ?? null;
 }
+
+// What the address means: where it says nothing, or nothing that is there, the page chooses.
+export function chosenAttention(trace, state) {
+  const family = trace.families.includes(state.family) ? state.family : firstFamily(trace);
+  const layers = trace.layers(family);
+  return layers.find(({ layer }) => layer === state.layer) ?? layers.at(-1);
+}

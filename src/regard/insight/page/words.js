@@ -34,6 +34,17 @@ export const WORDS = {
     empty: "Type something first: there is nothing to look at.", gone: "The server does not answer.", goneDo: "It may have been stopped. What is on the page stays; try again when it runs.", again: "Try again", too_long: "This text is too long for the model.", too_large: "This text is too large to be sent.", busy: "The server has too much to do at the moment.", timeout: "The model took too long.", lost: "The model’s process was lost; it is being started again.", closing: "The server is being stopped.", not_loaded: "The model is being loaded again.", fault: "The server made a mistake; its log says more.", host: "The server answers to its own machine only.", origin: "The server does not answer to this page.", http: "Something between the page and the server answered instead.", model_not_found: "This server does not have that model.", invalid: "The model cannot take this.", tooMany: "{n} tokens are more than a page can draw.", tooManyDo: "Up to {most} can be shown: give a shorter text.", broken: "This page’s data cannot be read.", unexpected: "Something went wrong on this page.", noModels: "No model here can be looked at.", found: "found", wanted: "wanted",
     locked: "This server asks for a key.", wrongKey: "That key does not fit.", key: "Key", unlock: "Open", keyNote: "It is kept until you close this tab, and sent to this server only.",
     keysTitle: "Keys", "keys.tab": "move between parts", "keys.arrows": "move within a part: words, cells, heads", "keys.enter": "keep a word, a cell or a head", "keys.esc": "let go", "keys.layer": "layer before, after", "keys.head": "head before, after", "keys.words": "words or pieces", "keys.marks": "marks", "keys.view": "next view", "keys.help": "this list", close: "Close",
+    stage: "Stage", "stage.raw": "score", "stage.scaled": "scaled", "stage.masked": "masked", "stage.softmax": "softmax", "stage.focused": "near the centre", "stage.hard": "only the best", "stage.weights": "weight", "stage.context": "× values",
+    workingsOf: "How *{asks}* came to look at *{reads}*: {name}, head {head}", workingsHead: "The mean of heads is not computed by the model: here is head 0. Choose another above.", workingsTable: "Each stage for each token that is read", workingsCut: "The {n} largest of {all}.",
+    "stageSaid.raw": "The score of *{token}* is {raw}: how well what is asked fits what it offers.", "stageSaid.scaled": "Divided so that scores stay small however wide the vectors are: {raw} × {scale} = {score}.", "stageSaid.masked": "{may} of {all} tokens may be looked at; the others get −∞.", "stageSaid.softmax": "e^{score}, divided by the sum over all tokens: {softmax}. Now they sum to 1.", "stageSaid.focused": "Multiplied by how near it is to the centre of the window, {centre}: {weight}.", "stageSaid.hard": "All of it goes to the best one: {weight}.", "stageSaid.weights": "The weight of *{token}* is {weight}.", "stageSaid.context": "*{token}* brings {weight} × a vector of size {reach} = {added}; all together make a vector of size {norm}.",
+    flow: "One step of {architecture}", flowSaid: "It reads “{reads}” and writes “{writes}”.", flowRead: "At “{reads}”.", flowFrom: "from {inputs}", flowTop: "What it could write",
+    positions: "Where a token stands", "positions.sinusoidal": "Each place (downwards) has {width} numbers: sines and cosines, quick ones on the left and slow ones on the right.", "positions.halves": "Each place (downwards) has {width} numbers: sines in the first half, cosines in the second.", "positions.learned": "Each place (downwards) has {width} numbers, which were learned.", positionsLabel: "{n} places by {width} numbers",
+    masks: "What may be seen", padding: "empty places behind the text", "mask.look-ahead": "nothing that comes later", "mask.padding": "no empty places", "mask.window": "only the window", "mask.none": "everything", maskLabel: "May be seen: {kinds}",
+    timeline: "Steps of decoding", timelineSaid: "Log-probability {p}. Click another word to force it and see what comes of it.", unforce: "let the model choose again", entropySaid: "{nats} nats", force: "probability {p}, drawn with {drawn}; click to force it", cutAway: "probability {p}; cut away by top-k or top-p; click to force it",
+    temperature: "temperature", topk: "top-k (0: all)", topp: "top-p", beam: "beam",
+    fill: "Hidden words", fillHint: "Click a word to hide it: the model then says what it could be.", fillN: "For [MASK] {n}",
+    beams: "The search, with {n} hypotheses at a time", beamsNote: "The first one won. Choose another and the attention follows it. Faint: dropped on the way. ■: the end.", beamsTree: "Tree of hypotheses", beamsLabel: "{n} tokens that were tried; chosen: {text}",
+    compareWith: "Compare with", "other.text": "another sentence", "other.head": "another head", "other.model": "another model", "other.update": "an earlier checkpoint", otherText: "Another sentence, such as one that differs in a word", compareMap: "difference, where both have the same {n} × {m} tokens", compareNothing: "They have too few tokens in common for a difference map.", updateN: "after {n} updates", update: "update", sentence: "sentence",
     tokens: "{n} tokens", parameters: "{n} parameters", comma: ", ",
   },
   zh: {
@@ -69,6 +80,17 @@ export const WORDS = {
     empty: "请先输入文字：现在还没有可看的。", gone: "服务器没有回答。", goneDo: "它可能已经停止。页面上的内容还在；等它运行时再试。", again: "再试一次", too_long: "这段文字对模型来说太长了。", too_large: "这段文字太大，无法发送。", busy: "服务器现在太忙。", timeout: "模型用时太久。", lost: "模型的进程丢失了，正在重新启动。", closing: "服务器正在停止。", not_loaded: "模型正在重新加载。", fault: "服务器出错了，它的日志里有详情。", host: "这个服务器只回答本机。", origin: "服务器不回答这个页面。", http: "在页面和服务器之间有别的东西作了回答。", model_not_found: "这个服务器没有那个模型。", invalid: "模型无法接受这个输入。", tooMany: "{n} 个词元超出了页面能画的范围。", tooManyDo: "最多可显示 {most} 个：请输入短一些的文字。", broken: "这个页面的数据无法读取。", unexpected: "页面出错了。", noModels: "这里没有可以查看的模型。", found: "实际", wanted: "需要",
     locked: "这个服务器需要密钥。", wrongKey: "密钥不对。", key: "密钥", unlock: "打开", keyNote: "它只保留到关闭此标签页为止，也只发送给这个服务器。",
     keysTitle: "快捷键", "keys.tab": "在各部分之间移动", "keys.arrows": "在一个部分内移动：词、格子、头", "keys.enter": "固定一个词、格子或头", "keys.esc": "取消固定", "keys.layer": "上一层、下一层", "keys.head": "上一头、下一头", "keys.words": "词或词片", "keys.marks": "标记", "keys.view": "下一个视图", "keys.help": "这个列表", close: "关闭",
+    stage: "阶段", "stage.raw": "打分", "stage.scaled": "缩放", "stage.masked": "遮罩", "stage.softmax": "softmax", "stage.focused": "靠近中心", "stage.hard": "只取最佳", "stage.weights": "权重", "stage.context": "× 值",
+    workingsOf: "*{asks}* 怎样看到 *{reads}*：{name}，第 {head} 头", workingsHead: "各头的平均并不是模型算出来的：这里是第 0 头。可以在上面另选。", workingsTable: "每个被读取的词元在每个阶段的数值", workingsCut: "只列出 {all} 个中最大的 {n} 个。",
+    "stageSaid.raw": "*{token}* 的得分是 {raw}：所问与它所提供的有多相合。", "stageSaid.scaled": "除以一个数，使得分不随向量变宽而变大：{raw} × {scale} = {score}。", "stageSaid.masked": "{all} 个词元中可以看 {may} 个，其余得 −∞。", "stageSaid.softmax": "e^{score} 除以全部之和：{softmax}。现在它们的和是 1。", "stageSaid.focused": "再乘以离窗口中心 {centre} 有多近：{weight}。", "stageSaid.hard": "全部给最佳的一个：{weight}。", "stageSaid.weights": "*{token}* 的权重是 {weight}。", "stageSaid.context": "*{token}* 带来 {weight} × 大小为 {reach} 的向量 = {added}；全部加起来是大小为 {norm} 的向量。",
+    flow: "{architecture} 的一步", flowSaid: "它读“{reads}”，写“{writes}”。", flowRead: "在“{reads}”处。", flowFrom: "来自 {inputs}", flowTop: "它可能写的",
+    positions: "词元的位置", "positions.sinusoidal": "每个位置（向下）有 {width} 个数：正弦和余弦，左边快，右边慢。", "positions.halves": "每个位置（向下）有 {width} 个数：前一半是正弦，后一半是余弦。", "positions.learned": "每个位置（向下）有 {width} 个数，是学出来的。", positionsLabel: "{n} 个位置，各 {width} 个数",
+    masks: "可以看什么", padding: "文字后面的空位", "mask.look-ahead": "看不到后面的", "mask.padding": "看不到空位", "mask.window": "只看窗口内", "mask.none": "全部可见", maskLabel: "可见：{kinds}",
+    timeline: "解码的各步", timelineSaid: "对数概率 {p}。点击另一个词就强制选它，看看后面怎么变。", unforce: "让模型重新选择", entropySaid: "{nats} 奈特", force: "概率 {p}，抽中概率 {drawn}；点击强制选它", cutAway: "概率 {p}；被 top-k 或 top-p 截去；点击强制选它",
+    temperature: "温度", topk: "top-k（0：全部）", topp: "top-p", beam: "束宽",
+    fill: "被遮住的词", fillHint: "点击一个词把它遮住，模型会说它可能是什么。", fillN: "第 {n} 个 [MASK]",
+    beams: "搜索：同时保留 {n} 个假设", beamsNote: "第一个胜出。选另一个，注意力就跟着它。浅色：中途放弃的。■：结束。", beamsTree: "假设的树", beamsLabel: "试过 {n} 个词元；选中：{text}",
+    compareWith: "比较对象", "other.text": "另一个句子", "other.head": "另一个头", "other.model": "另一个模型", "other.update": "更早的检查点", otherText: "另一个句子，例如只差一个词的", compareMap: "差别：两者共有的 {n} × {m} 个词元", compareNothing: "两者共有的词元太少，画不出差别图。", updateN: "更新 {n} 次之后", update: "更新次数", sentence: "句子",
     tokens: "{n} 个词元", parameters: "{n} 个参数", comma: "，",
   },
 };
@@ -79,6 +101,8 @@ export function setLanguage(language) {
   current = WORDS[language] ? language : "en";
   document.documentElement.lang = current === "zh" ? "zh-Hans" : "en";
 }
+
+export const inChinese = () => current === "zh";
 
 export function say(key, values = {}) {
   const text = WORDS[current][key] ?? key;
