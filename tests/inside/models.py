@@ -22,7 +22,7 @@ ENGLISH, CHINESE = "The zebra chased the lion.", "斑马追狮子。"
 TRANSLATORS = [name for name, (family, _) in CHOICES.items() if family != "rnn" and "all tied" not in name]
 """Those that attend, with a vocabulary for each language."""
 TEXTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(TRANSLATORS, (ENGLISH, CHINESE)),
+    **dict.fromkeys([*TRANSLATORS, "bag of words"], (ENGLISH, CHINESE)),
     "gpt2": ("The river bank",),
     "bert": ("the cat is in", "a river"),
     "classifier": ("the cat is in the house .",),
@@ -35,16 +35,17 @@ TEXTS: dict[str, tuple[str, ...]] = {
 @torch.inference_mode(False)
 def loaded(name: str) -> Any:
     """By the names of TEXTS; also "rnn", which does not attend, and "letters", a language model of fifteen letters."""
-    makers = {"gpt2": gpt2, "letters": letters, "bert": bert, "classifier": classifier, "pooling": pooling, "rnn": rnn}
+    makers: dict[str, Any] = {"rnn": rnn, "bag of words": bag, "gpt2": gpt2, "letters": letters, "bert": bert}
+    makers |= {"classifier": classifier, "pooling": pooling}
     return makers[name]() if name in makers else translator(name)
 
 
-def translator(name: str) -> Translator:
+def translator(name: str, **settings: Any) -> Translator:
     """One of CHOICES, that reads English and writes Chinese."""
     family, choice = CHOICES[name]
     both = tokenizers()
     entry = catalogue.model_entry(family, "translation")
-    config = catalogue.find(entry.config).parse({**SIZES[family], **choice, "limit": 200})
+    config = catalogue.find(entry.config).parse({**SIZES[family], **choice, "limit": 200, **settings})
     torch.manual_seed(0)
     sizes = {"source_vocabulary": len(both.source), "target_vocabulary": len(both.target), "joint": False}
     model = catalogue.find(entry.model)(config, **sizes)
@@ -54,6 +55,10 @@ def translator(name: str) -> Translator:
 
 def rnn() -> Translator:
     return translator("rnn, gru")
+
+
+def bag() -> Translator:
+    return translator("transformer, pre-norm", positions="none")
 
 
 def gpt2() -> Any:

@@ -26,6 +26,12 @@ def trace(model: Any, text: str, second: str | None = None, *, generate: int = 0
     return looked
 
 
+def own_words(model: Any, text: str, second: str | None) -> str | None:
+    """The second text; of a translator that is given none, its own translation."""
+    translates = second is None and hasattr(model, "translate")
+    return str(model.translate(text)) if translates else second
+
+
 @dataclass(frozen=True)
 class Scene:
     """What was seen, and what was heard of it."""
@@ -77,8 +83,7 @@ class Row:
 
 def scene(model: Any, text: str, second: str | None = None, *, generate: int = 0, keep: Sequence[str]) -> Scene:
     """A trace, and what passed on the way. keep: as in `capture`; the weights are always kept."""
-    if second is None and hasattr(model, "translate"):
-        second = model.translate(text)  # before: what its search does is not part of the scene
+    second = own_words(model, text, second)  # before: what its search does is not part of the scene
     with capture(model.model, keep=("weights", *keep)) as recording:
         found = trace(model, text, second, generate=generate)
     return Scene(model, found, recording)
