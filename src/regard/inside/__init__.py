@@ -5,6 +5,7 @@ from regard.inside.courses import How
 from regard.inside.flow import Flow, flow
 from regard.inside.following import following
 from regard.inside.masks import Masks, masks
+from regard.inside.norms import norms
 from regard.inside.positions import Positions, positions
 from regard.inside.scene import trace
 from regard.inside.timeline import Timeline, timeline
@@ -22,6 +23,7 @@ __all__ = [
     "flow",
     "following",
     "masks",
+    "norms",
     "positions",
     "timeline",
     "trace",
