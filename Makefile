@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
+BROWSER := .browser
 JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-large reverse soak clean
+.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-page bench-large browser reverse soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -53,7 +54,7 @@ $(JOEYNMT_READY): constraints.txt bench/requirements-joeynmt.txt
 	$(JOEYNMT)/bin/pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-joeynmt.txt
 	@touch $@
 
-bench: $(BENCH_READY) $(JOEYNMT_READY) bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation ## measured comparisons with peers, in venvs of their own
+bench: $(BENCH_READY) $(JOEYNMT_READY) bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-page ## measured comparisons with peers, in venvs of their own
 	$(BENCH)/bin/python bench/training.py
 
 bench-recurrent: $(BENCH_READY) $(JOEYNMT_READY)
@@ -74,6 +75,24 @@ bench-language: $(BENCH_READY)
 bench-generation: $(BENCH_READY)
 	$(BENCH)/bin/python bench/generation.py
 
+bench-page: $(BENCH_READY) $(BROWSER)/require.min.js
+	$(BENCH)/bin/python bench/page.py
+
+browser: $(BROWSER)/axe.min.js ## fetch what the tests of the page need besides chromium (npm)
+
+# what npm has, unpacked; nothing of it is run here
+$(BROWSER)/axe.min.js:
+	mkdir -p $(BROWSER)
+	cd $(BROWSER) && tar xzf "$$(npm pack --silent axe-core@4.14.0)" --strip-components=1 package/axe.min.js
+	@touch $@
+
+# what BertViz loads from elsewhere while it is shown
+$(BROWSER)/require.min.js:
+	mkdir -p $(BROWSER)
+	cd $(BROWSER) && tar xzf "$$(npm pack --silent d3@5.7.0)" --strip-components=2 package/dist/d3.min.js
+	cd $(BROWSER) && tar xzf "$$(npm pack --silent jquery@2.1.4)" --strip-components=2 package/dist/jquery.min.js
+	cd $(BROWSER) && tar xzf "$$(npm pack --silent requirejs@2.3.6)" --strip-components=1 package/require.js && mv require.js require.min.js
+
 reverse: $(READY) ## learn to reverse 50,000 random strings (some minutes)
 	$(BIN)/python bench/reverse.py
 
@@ -84,4 +103,4 @@ soak: $(READY) ## long runs: training killed at many random moments and resumed
 	$(BIN)/python -m pytest -q -m soak
 
 clean: ## remove what make has made
-	rm -rf $(VENV) $(BENCH) $(JOEYNMT) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(JOEYNMT) $(BROWSER) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

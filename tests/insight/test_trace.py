@@ -152,7 +152,7 @@ def test_a_file_that_is_no_trace_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_suffix_lists_the_known_ones(trace: Trace, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"(?s)\.pkl.*\.npz, \.json, \.svg, \.png"):
+    with pytest.raises(ConfigError, match=r"(?s)\.pkl.*\.npz, \.json, \.svg, \.png, \.html"):
         trace.save(tmp_path / "t.pkl")
     with pytest.raises(ConfigError, match=r"(?s)\.svg.*\.npz, \.json"):
         Trace.load(tmp_path / "t.svg")

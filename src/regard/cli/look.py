@@ -22,7 +22,13 @@ def look(
         int | None, typer.Option(help="Instead of a sentence: this probe sentence, 1 to 4, as it was in training,")
     ] = None,
     update: Annotated[int | None, typer.Option(help="after so many updates.  [default: the last kept]")] = None,
-    out: Annotated[Path, typer.Option(help="x.png, x.svg (pictures), x.json or x.npz (numbers).")] = Path("look.svg"),
+    web: Annotated[
+        bool, typer.Option("--web", help="Serve the model and open its page, to type any sentence.")
+    ] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="With --web: only say the address.")] = False,
+    out: Annotated[
+        Path, typer.Option(help="x.html (a page), x.png, x.svg (pictures), x.json, x.npz (numbers).")
+    ] = Path("look.svg"),
     name: Annotated[str | None, typer.Option(help='Which attention: "cross", "encoder", "decoder.0.self" …')] = None,
     layer: Annotated[int | None, typer.Option(help="Only this layer, counted from 0.")] = None,
     head: Annotated[int | None, typer.Option(help="Only this head, counted from 0.")] = None,
@@ -33,17 +39,23 @@ def look(
     ] = 0,
 ) -> None:
     """See where a model looks: every attention by default, or one layer, head or kind."""
-    from regard.insight import draw
+    if web:
+        from regard.cli.web import web as serve
 
+        serve(model, {"text": source, "second": target, "generate": generate}, browser=not no_browser)
+        return
     if (source is None) == (probe is None) or (probe is None and update is not None):
         raise typer.BadParameter("give a sentence, or --probe with --update if wanted")
     trace = _probe(model, probe, update) if source is None else _attention(model, source, target, generate)
-    trace = trace.by_words() if words else trace
-    trace.select(name, layer)
-    if out.suffix.lower() in (".json", ".npz"):
+    whole, trace = trace, trace.by_words() if words else trace
+    chosen = trace.select(name, layer)
+    kind = out.suffix.lower()
+    if kind == ".html":
+        _write_page(whole, out, chosen[-1] if name or layer is not None else None, head)
+    elif kind in (".json", ".npz"):
         trace.save(out)
     else:
-        draw(trace, path=out, name=name, layer=layer, head=head)
+        _draw(trace, out, name, layer, head)
     if target is None:
         said = [row for row in ("prediction", "class") if row in trace.rows]
         sys.stdout.write("".join(f"{trace.rows[row].text}\n" for row in said))
@@ -54,6 +66,26 @@ def look(
             lines = [f"{attention} head {h}: {trace.sentence(attention, h, word)}\n" for h in heads]
             sys.stdout.write("".join(lines))
     sys.stderr.write(f"written: {out}\n")
+
+
+def _write_page(trace: "Trace", out: Path, name: str | None, head: int | None) -> None:
+    """The page begins with what is named; in it one can move to everything else."""
+    from regard.files import write_text
+    from regard.insight.html import page
+
+    parts = (name or "").split(".")
+    view = {
+        "family": ".".join(part for part in parts if not part.isdigit()),
+        "layer": next((part for part in parts if part.isdigit()), None),
+        "head": head,
+    }
+    write_text(out, page(trace, {key: value for key, value in view.items() if value not in ("", None)}))
+
+
+def _draw(trace: "Trace", out: Path, name: str | None, layer: int | None, head: int | None) -> None:
+    from regard.insight import draw
+
+    draw(trace, path=out, name=name, layer=layer, head=head)
 
 
 def _attention(model: str, source: str, target: str | None, generate: int) -> "Trace":

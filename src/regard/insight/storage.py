@@ -12,7 +12,7 @@ import numpy as np
 
 from regard.errors import ConfigError, DataError, RegardError
 from regard.files import write_atomically, write_text
-from regard.insight import heatmap
+from regard.insight import heatmap, html
 from regard.insight.tokens import Token, TokenRow
 from regard.insight.trace import Trace
 
@@ -22,7 +22,7 @@ Way = TypeVar("Way")
 
 
 def save(trace: Trace, path: Path | str) -> Path:
-    """Write a trace as its suffix says: .npz, .json, or a picture .svg, .png."""
+    """Write a trace as its suffix says: .npz, .json, a picture .svg, .png, or a page .html."""
     path = Path(path)
     write = _by_suffix(path, WRITERS)
     write(trace, path)
@@ -77,6 +77,10 @@ def _read_json(path: Path) -> Trace:
     return _trace(header, arrays)
 
 
+def _write_page(trace: Trace, path: Path) -> None:
+    write_text(path, html.page(trace))
+
+
 def _draw(trace: Trace, path: Path) -> None:
     heatmap.draw(trace, path=path)
 
@@ -86,6 +90,7 @@ WRITERS: dict[str, Callable[[Trace, Path], None]] = {
     ".json": _write_json,
     ".svg": _draw,
     ".png": _draw,
+    ".html": _write_page,
 }
 READERS: dict[str, Callable[[Path], Trace]] = {".npz": _read_npz, ".json": _read_json}
 

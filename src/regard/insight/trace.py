@@ -7,13 +7,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float32
 
 from regard.errors import ConfigError, DataError
 from regard.insight.tokens import TokenRow
+
+if TYPE_CHECKING:
+    from regard.insight.html import Shown
 
 Head = int | Literal["mean"] | None
 Weights = Float32[np.ndarray, "_ _ _"]  # (H, T, S)
@@ -153,8 +156,19 @@ class Trace:
 
         return sentence(self, name, head, word)
 
+    def show(self, *, height: int = 760, **view: Any) -> "Shown":
+        """The page on which one moves through a trace, in a notebook; it needs no server and no network. view: what it
+        shows first, as the page's address tells it (family="decoder.cross", layer=2, head=1, words=False …)."""
+        from regard.insight.html import Shown
+
+        return Shown(self, height, view)
+
+    def _repr_html_(self) -> str:
+        return self.show()._repr_html_()
+
     def save(self, path: Path | str) -> Path:
-        """Write .npz or .json, which `load` reads, or a picture of everything: .svg or .png."""
+        """Write .npz or .json, which `load` reads, a picture of everything (.svg or .png), or a page to move through it
+        (.html), which needs nothing else."""
         from regard.insight.storage import save
 
         return save(self, path)

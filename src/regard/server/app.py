@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from regard import __version__
 from regard.errors import RegardError
-from regard.server.api import libretranslate, openai, own
+from regard.server.api import libretranslate, openai, own, viewer
 from regard.server.api.pages import PAGE_HEADERS, page
 from regard.server.edge.intake import Intake
 from regard.server.edge.listening import bound, listener
@@ -70,8 +70,8 @@ def routes() -> FastAPI:
     async def docs() -> HTMLResponse:
         return HTMLResponse(described, headers=PAGE_HEADERS)
 
-    for path in ("/", "/docs"):
-        app.add_api_route(path, docs, include_in_schema=False)
+    app.add_api_route("/docs", docs, include_in_schema=False)
+    app.include_router(viewer.router, include_in_schema=False)
     handlers: dict[Any, Any] = {
         RegardError: _refused,
         RequestValidationError: _not_valid,

@@ -41,6 +41,10 @@ class Facts:
     scores: Mapping[str, Any] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     """By language: see text/detection.py."""
+    examples: tuple[str, ...] = ()
+    """Texts to begin with."""
+    attends: bool = True
+    """Whether there is anything to be looked at."""
 
 
 # To the model.

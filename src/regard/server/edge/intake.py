@@ -6,7 +6,7 @@ from collections.abc import Callable
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from regard.server.edge.security import OPEN
+from regard.server.edge.security import is_open
 from regard.server.refusals import RefusedError, busy, overdue, refuse, response
 from regard.server.settings import Settings
 
@@ -25,7 +25,7 @@ class Intake:
         self._inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in OPEN:
+        if scope["type"] != "http" or is_open(scope["path"]):
             await self._app(scope, receive, send)
             return
         try:

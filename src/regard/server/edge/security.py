@@ -10,7 +10,8 @@ from regard.server.refusals import LIBRETRANSLATE, RefusedError, refuse
 from regard.server.settings import Keys, Settings
 
 OPEN = ("/health", "/ready", "/", "/docs", "/openapi.json")
-"""What needs no key: it says nothing of models and texts."""
+"""What needs no key: it says nothing of models and texts. So do the files of the page."""
+PAGE = "/page/"
 LOCAL = ("localhost", "127.0.0.1", "::1")
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -50,7 +51,7 @@ class Guard:
     def _refused(self, path: str, headers: Mapping[str, str]) -> RefusedError | None:
         if not self._settings.keys:
             return self._foreign(headers)
-        if path in OPEN or self._settings.keys.fit(given_key(headers)):
+        if is_open(path) or self._settings.keys.fit(given_key(headers)):
             return None
         if path in LIBRETRANSLATE and not given_key(headers):
             return None  # its clients send the key in the body: see `check_key`
@@ -74,6 +75,11 @@ class Guard:
                 code="host",
             )
         return None
+
+
+def is_open(path: str) -> bool:
+    """Whether anybody may ask for it."""
+    return path in OPEN or path.startswith(PAGE)
 
 
 def given_key(headers: Mapping[str, str]) -> str:

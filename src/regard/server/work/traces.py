@@ -1,66 +1,53 @@
 """Where a model looked, as an answer: readable numbers, or bytes that are as small as they can be."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import save
 
 from regard.errors import ConfigError, LimitError
 from regard.insight import Trace
+from regard.insight.html import page
+from regard.insight.packed import head, pack
 
 READABLE, MOST = 1 << 21, 1 << 26
 """Most numbers of an answer that is JSON, and of one that is not."""
 DIGITS = 6
-SCALES = {"uint8": (np.uint8, 255.0), "float16": (np.float16, 1.0)}
-"""The type of a number, and what stands for a weight of 1."""
 
 
 def selected(trace: Trace, how: Mapping[str, Any]) -> Trace:
     """What was asked for of a trace: by words, and one kind of attention, layer or head."""
     trace = trace.by_words() if how["words"] else trace
-    head = how["head"]
+    chosen = how["head"]
     weights = {name: trace.weights_of(name) for name in trace.select(how["name"], how["layer"])}
-    if head is not None:
-        weights = {name: heads[head : head + 1] for name, heads in weights.items()}
+    if chosen is not None:
+        weights = {name: heads[chosen : chosen + 1] for name, heads in weights.items()}
         if missing := [name for name, heads in weights.items() if not len(heads)]:
-            raise ConfigError(f"{missing[0]} has no head {head}.", wanted="a head that is there, counted from 0")
+            raise ConfigError(f"{missing[0]} has no head {chosen}.", wanted="a head that is there, counted from 0")
     return Trace(trace.rows, weights, {name: trace.axes[name] for name in weights}, trace.meta)
+
+
+def within(trace: Trace, most: int | None) -> Trace:
+    """All of a trace, or, if that is more than is wanted, the last attention to something else, or the last of all."""
+    if most is None or sum(heads.size for heads in trace.weights.values()) <= most:
+        return trace
+    name = max(trace.names, key=lambda name: trace.axes[name][0] != trace.axes[name][1])
+    last = [one for one in trace.names if trace.axes[one] == trace.axes[name]][-1]
+    return Trace(trace.rows, {last: trace.weights[last]}, {last: trace.axes[last]}, trace.meta)
 
 
 def readable(trace: Trace) -> dict[str, Any]:
     """For JSON: rows of tokens, and for each attention which of them it joins, and its weights (head, asks, reads)."""
     _check(trace, READABLE, "ask for one layer or head, or for format uint8")
     weights = {name: np.round(heads.astype(float), DIGITS).tolist() for name, heads in trace.weights.items()}
-    return {**_head(trace), "weights": weights}
+    return {**head(trace), "weights": weights}
 
 
-def binary(trace: Trace, format: str) -> bytes:
-    """The same as a safetensors file: a tensor (head, asks, reads) for each attention; rows, axes and what stands for a
-    weight of 1 are JSON in its metadata."""
+def binary(trace: Trace, format: str, whole: Trace) -> bytes:
+    """The same as bytes, for a page or another program (see insight/packed.py), or as a page of its own. whole: the
+    trace that this is a part of."""
     _check(trace, MOST, "ask for one layer or head")
-    kind, one = SCALES[format]
-    tensors = {name: _scaled(heads, one).astype(kind) for name, heads in trace.weights.items()}
-    head = {**_head(trace), "one": one}
-    return save(tensors, {key: json.dumps(value, ensure_ascii=False) for key, value in head.items()})
-
-
-def _scaled(weights: np.ndarray, one: float) -> np.ndarray:
-    return np.round(weights * one) if one > 1 else weights
-
-
-def _head(trace: Trace) -> dict[str, Any]:
-    rows = {
-        name: {"text": row.text, "language": row.language, "tokens": [_token(asdict(token)) for token in row.tokens]}
-        for name, row in trace.rows.items()
-    }
-    return {"rows": rows, "axes": {name: list(axes) for name, axes in trace.axes.items()}, "meta": dict(trace.meta)}
-
-
-def _token(token: dict[str, Any]) -> dict[str, Any]:
-    return {"text": token["surface"], "start": token["start"], "end": token["end"], "special": token["special"]}
+    return page(trace).encode() if format == "html" else pack(trace, format, whole)
 
 
 def _check(trace: Trace, most: int, do: str) -> None:

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from regard.errors import LimitError
+from regard.insight import Trace
 from regard.models.pretrained.networks import MASKED
-from regard.server.work.traces import binary, readable, selected
+from regard.server.work.recent import Recent
+from regard.server.work.traces import binary, readable, selected, within
 
 MARKS = 2
 """Tokens that stand around a text, at most."""
+RECENT = Recent()
 
 
 class Answer(NamedTuple):
@@ -66,9 +69,8 @@ def fill(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
 
 def attention(model: Any, texts: Sequence[tuple[str, str | None]], how: How) -> list[Answer]:
     """Where a model looks, as a format has it."""
-    format = how["format"]
-    traces = (selected(_trace(model, text, second, how), how) for text, second in texts)
-    return [Answer(readable(trace) if format == "json" else binary(trace, format)) for trace in traces]
+    whole = [_trace(model, text, second, how) for text, second in texts]
+    return [Answer(_told(within(selected(trace, how), how["most"]), how["format"], trace)) for trace in whole]
 
 
 def tokenize(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
@@ -90,7 +92,15 @@ def _beam(model: Any, how: How) -> int:
     return max(int(model.habits.beam), int(how["nbest"]))
 
 
-def _trace(model: Any, text: str, second: str | None, how: How) -> Any:
+def _told(trace: Trace, format: str, whole: Trace) -> Any:
+    return readable(trace) if format == "json" else binary(trace, format, whole)
+
+
+def _trace(model: Any, text: str, second: str | None, how: How) -> Trace:
+    return RECENT.get((id(model), text, second, how["generate"]), lambda: _looked(model, text, second, how))
+
+
+def _looked(model: Any, text: str, second: str | None, how: How) -> Any:
     if how["generate"]:
         return model.attention(text, generate=how["generate"], temperature=0.0)
     return model.attention(text) if second is None else model.attention(text, second)

@@ -14,11 +14,13 @@ from typing import Any, NoReturn
 
 import torch
 
+from regard.attention import Attends
 from regard.bundle import load, read_card
 from regard.errors import RegardError
 from regard.memory import keep_freed_memory
 from regard.server.messages import Asked, Begun, Broken, Done, Dropped, Event, Facts, Failed, Job, Ready
 from regard.server.work.batching import Entry, Waiting
+from regard.server.work.examples import examples
 from regard.server.work.interest import AbandonedError, Interest
 from regard.server.work.verbs import VERBS, Answer
 from regard.server.work.writing import COMPLETE, Writing, row
@@ -61,6 +63,8 @@ def facts_of(model: Any, place: str) -> Facts:
         labels=tuple(getattr(model, "labels", ())),
         scores={split: str(figures.get("headline", "")) for split, figures in card.get("scores", {}).items()},
         profiles=card.get("language_profile", {}),
+        examples=examples(model, place),
+        attends=any(isinstance(module, Attends) for module in model.model.modules()),
     )
 
 

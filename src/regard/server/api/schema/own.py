@@ -61,8 +61,15 @@ class Look(Body):
     layer: int | None = Field(None, ge=0, le=1000)
     head: int | None = Field(None, ge=0, le=1000)
     words: bool = Field(False, description="tokens merged into words")
-    format: Literal["json", "uint8", "float16"] = Field(
-        "json", description="uint8 and float16: a safetensors file; the rows of tokens are JSON in its metadata"
+    most: int | None = Field(
+        None,
+        ge=1,
+        description="if there are more weights than this, only one attention is sent, and the others are named",
+    )
+    format: Literal["json", "uint8", "float16", "html"] = Field(
+        "json",
+        description="uint8 and float16: a safetensors file; the rows of tokens are JSON in its metadata; "
+        "html: a page that needs nothing else",
     )
 
 
@@ -109,6 +116,8 @@ class About(BaseModel):
     langs: list[str] | None
     labels: list[str]
     scores: dict[str, str]
+    examples: list[str]
+    attends: bool
 
 
 class Info(BaseModel):

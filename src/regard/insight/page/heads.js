@@ -1,0 +1,132 @@
+// All heads of all layers, each in small, with what it does: one canvas, and over it a button for each.
+
+import { pixelsOf } from "./colours.js";
+import { el, fill } from "./dom.js";
+import { measured, SORTS } from "./measures.js";
+import { CanvasPen } from "./pen.js";
+import { figure, say } from "./words.js";
+
+const PIXELS = 64;
+
+export class Heads {
+  constructor() {
+    this.canvas = el("canvas", { "aria-hidden": "true" });
+    this.buttons = el("div", { class: "thumbs", role: "group" });
+    this.bar = el("div", { class: "bar" });
+    this.note = el("p", { class: "note" });
+    this.box = el("section", { class: "heads" }, this.bar, el("div", { class: "surface" }, this.canvas, this.buttons), this.note);
+    this.found = new Map(); // name → measures of its heads
+    this.trace = null;
+    this.key = null;
+    this.box.addEventListener("keydown", (event) => this.#move(event));
+  }
+
+  update(scene) {
+    const layers = scene.trace.layers(scene.attention.family);
+    this.box.hidden = layers.length * scene.attention.heads < 2;
+    if (this.box.hidden) return;
+    if (this.trace !== scene.trace) [this.trace, this.found] = [scene.trace, new Map()];
+    this.#fetch(scene, layers);
+    const here = layers.filter(({ name }) => this.found.has(name));
+    const key = [scene.trace.id, scene.attention.name, scene.state.head, scene.state.sort, scene.state.lang, here.length, scene.dark, scene.state.palette, this.box.clientWidth].join("|");
+    if (key === this.key) return;
+    this.key = key;
+    this.#draw(scene, layers);
+  }
+
+  // Layer after layer, so that the page answers meanwhile.
+  #fetch(scene, layers) {
+    const next = layers.find(({ name }) => !this.found.has(name));
+    if (!next || this.fetching === next.name) return;
+    this.fetching = next.name;
+    const trace = scene.trace;
+    trace.need(next.name).then(() => {
+      if (this.trace === trace) this.found.set(next.name, measured(next, trace.weights(next.name), PIXELS));
+    }, () => {}).finally(() => {
+      this.fetching = null;
+      if (this.trace === trace && this.found.has(next.name)) scene.redraw();
+    });
+  }
+
+  #draw(scene, layers) {
+    const { state, attention } = scene;
+    const entries = layers.flatMap((layer, row) => Array.from({ length: layer.heads }, (_, head) => ({ layer, head, row, column: head, of: this.found.get(layer.name)?.[head] })));
+    const columns = Math.max(...layers.map(({ heads }) => heads));
+    if (state.sort !== "layer") {
+      entries.sort((a, b) => (b.of?.[state.sort] ?? -1) - (a.of?.[state.sort] ?? -1));
+      entries.forEach((entry, place) => Object.assign(entry, { row: Math.floor(place / columns), column: place % columns }));
+    }
+    const side = state.sort === "layer" ? 22 : 0;
+    const pitch = Math.max(20, Math.min(84, (this.box.clientWidth - side - 2) / columns));
+    const size = pitch - (pitch > 40 ? 8 : 3), below = size > 42 ? 16 : pitch - size;
+    const rows = Math.max(...entries.map(({ row }) => row)) + 1;
+    const [width, height] = [side + columns * pitch, 16 + rows * (size + below)];
+    const pen = new CanvasPen(this.canvas, width, height);
+    Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
+    for (const entry of entries) {
+      Object.assign(entry, { x: side + entry.column * pitch, y: 16 + entry.row * (size + below), size });
+      this.#thumb(pen, scene, entry, below);
+    }
+    if (state.sort === "layer") {
+      layers.forEach(({ layer }, row) => pen.text(String(layer ?? ""), side - 8, 16 + row * (size + below) + size / 2, { size: 11, align: "right", fill: scene.look.soft }));
+      for (let head = 0; head < columns; head++) pen.text(String(head), side + head * pitch + size / 2, 7, { size: 11, align: "center", fill: scene.look.soft });
+    }
+    this.#cover(scene, entries, attention);
+    this.#label(scene, layers);
+  }
+
+  #thumb(pen, scene, { x, y, size, of, layer, head }, below) {
+    const { look, state } = scene;
+    if (!of) pen.rect(x, y, size, size, { stroke: look.line });
+    else {
+      const most = Math.max(...of.small) || 1;
+      pen.cells(pixelsOf(of.small, (weight) => weight / most, scene.plain), of.wide, of.high, x, y, size, size);
+      pen.rect(x, y, size, size, { stroke: look.line, thick: 0.5 });
+      const tag = state.sort === "layer" ? of.tag && say(`tag.${of.tag}`) : figure(of[state.sort]);
+      if (below >= 16 && tag) pen.text(tag, x + size / 2, y + size + 8, { size: 10, align: "center", fill: look.soft });
+    }
+    const chosen = scene.attention.name === layer.name && (state.head === "mean" || state.head === head);
+    if (chosen) pen.rect(x - 1.5, y - 1.5, size + 3, size + 3, { stroke: look.accent, thick: state.head === "mean" ? 1 : 2.5 });
+  }
+
+  // A button for each head: for keys, and for who cannot see the picture.
+  #cover(scene, entries, attention) {
+    const inside = this.buttons.contains(document.activeElement);
+    const focused = entries.find(({ layer, head }) => layer === attention && (scene.state.head === head || scene.state.head === "mean"));
+    fill(this.buttons, entries.map((entry) => {
+      const { layer, head, of, x, y, size, row, column } = entry;
+      const chosen = layer === attention && scene.state.head === head;
+      const figures = of ? SORTS.map((sort) => `${say(`sort.${sort}`)} ${figure(of[sort])}`).join(", ") : "";
+      const label = `${layer.layer === null ? "" : `${say("layerN", { n: layer.layer })}, `}${say("headN", { n: head })}${of?.tag ? `: ${say(`tag.${of.tag}`)}` : ""}`;
+      const button = el("button", {
+        type: "button", class: "thumb", title: `${label}\n${figures}`, "aria-label": `${label}. ${figures}`, "aria-pressed": String(chosen),
+        tabIndex: entry === focused ? 0 : -1, "data-row": row, "data-column": column, "data-name": layer.name, "data-head": head,
+        on: { click: () => scene.set({ layer: layer.layer, head: chosen ? "mean" : head }) },
+      });
+      Object.assign(button.style, { left: `${x}px`, top: `${y}px`, width: `${size}px`, height: `${size}px` });
+      return button;
+    }));
+    if (inside) this.buttons.querySelector('[tabindex="0"]')?.focus();
+  }
+
+  #label(scene, layers) {
+    const { state } = scene;
+    this.buttons.setAttribute("aria-label", say("heads"));
+    const options = ["layer", ...SORTS].map((sort) => el("option", { value: sort, selected: sort === state.sort }, say(`sort.${sort}`)));
+    fill(this.bar, el("h2", {}, say("heads")), el("label", {}, el("span", {}, say("sortBy")), el("select", { "data-control": "sort", on: { change: (event) => scene.set({ sort: event.target.value }) } }, options)));
+    const left = layers.filter(({ name }) => !this.found.has(name)).length;
+    fill(this.note, left ? say("layersComing", { n: left }) : say("headsNote"));
+  }
+
+  #move(event) {
+    const at = event.target.closest(".thumb");
+    const [down, across] = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key] ?? [0, 0];
+    if (!at || (!down && !across)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = this.buttons.querySelector(`[data-row="${Number(at.dataset.row) + down}"][data-column="${Number(at.dataset.column) + across}"]`);
+    if (!next) return;
+    for (const button of this.buttons.children) button.tabIndex = button === next ? 0 : -1;
+    next.focus();
+  }
+}
