@@ -87,7 +87,10 @@ export class App {
   async #load() {
     const { state } = this.store;
     const about = this.about;
-    if (!about) return this.models.length && this.notice.tell(new Trouble("model_not_found"));
+    if (!about) {
+      this.notice.tell(new Trouble("model_not_found"));
+      return this.redraw();
+    }
     if (!state.text && about.examples.length) return this.store.set({ text: about.examples[0] }, true);
     this.request?.abort();
     if (!state.text) return this.redraw();

@@ -74,7 +74,7 @@ export class Looking {
   }
 
   #pinned(sheet, { ask, read }) {
-    const at = (side, token) => (token === null || token >= side.of.length || side.of[token] < 0 ? null : side.of[token]);
+    const at = (side, token) => (!(token >= 0 && token < side.of.length) || token === null || side.of[token] < 0 ? null : side.of[token]);
     return { ask: at(sheet.asks, ask), read: at(sheet.reads, read) };
   }
 

@@ -26,7 +26,7 @@ export function readState(text) {
   for (const [key, value] of new URLSearchParams(text)) {
     if (!(key in DEFAULTS)) continue;
     if (typeof DEFAULTS[key] === "boolean") found[key] = value === "1" || value === "true";
-    else if (NUMBERS.has(key)) found[key] = Number.isFinite(Number(value)) && value !== "" ? Number(value) : DEFAULTS[key];
+    else if (NUMBERS.has(key)) found[key] = Number.isFinite(Number(value)) && value !== "" ? Math.max(0, Number(value)) : DEFAULTS[key];
     else if (key === "head") found[key] = /^\d+$/.test(value) ? Number(value) : "mean";
     else found[key] = value;
   }
