@@ -87,7 +87,7 @@ def test_large_scores_stay_finite_on_both_paths() -> None:
     assert_near(attend(1e4 * query, keys, values, mask=MASKS["padding"], tap=pass_on), fused)
 
 
-def test_the_tap_sees_scores_weights_and_values_in_that_order() -> None:
+def test_the_tap_sees_everything_in_the_order_in_which_it_is_made() -> None:
     query, keys, values = inputs()
     mask = MASKS["padding"]
     seen = []
@@ -97,11 +97,36 @@ def test_the_tap_sees_scores_weights_and_values_in_that_order() -> None:
         return tensor
 
     attend(query, keys, values, mask=mask, tap=listen)
-    assert [what for what, _ in seen] == ["scores", "weights", "values"]
-    scores, weights, mixed = (tensor for _, tensor in seen)
+    assert [what for what, _ in seen] == ["queries", "keys", "mask", "scores", "weights", "values"]
+    asked, looked_at, allowed, scores, weights, mixed = (tensor for _, tensor in seen)
+    assert asked is query
+    assert looked_at is keys
+    assert torch.equal(allowed, mask.expand(B, 1, T, S))
     assert_near(scores, scaled_dot(query, keys))
     assert_near(weights, softmax(scores, mask))
     assert mixed is values
+
+
+def test_without_a_mask_the_tap_sees_that_everything_may_be_looked_at() -> None:
+    seen = {}
+
+    def listen(what: str, tensor: Tensor, /) -> Tensor:
+        seen[what] = tensor
+        return tensor
+
+    context = attend(*inputs(), tap=listen)
+    assert torch.equal(seen["mask"], torch.ones(B, 1, T, S, dtype=torch.bool))
+    assert_near(context, attend(*inputs()))
+
+
+def test_a_tap_may_ask_otherwise_and_look_elsewhere() -> None:
+    query, keys, values = inputs()
+    others = {"queries": normal(*query.shape, seed=14), "keys": normal(*keys.shape, seed=15)}
+    nowhere = torch.zeros(B, 1, T, S, dtype=torch.bool)
+    swapped = attend(query, keys, values, tap=lambda what, tensor, /: others.get(what, tensor))
+    assert_near(swapped, attend(others["queries"], others["keys"], values))
+    blind = attend(query, keys, values, tap=lambda what, tensor, /: nowhere if what == "mask" else tensor)
+    assert not blind.any()
 
 
 @pytest.mark.parametrize("what", ["scores", "weights", "values"])

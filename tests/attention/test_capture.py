@@ -117,6 +117,17 @@ def test_scores_and_values_are_kept_on_request(model: Transformer) -> None:
         recording.last("decoder.0.cross")
 
 
+def test_queries_keys_and_masks_are_kept_on_request_a_row_for_each_hypothesis(model: Transformer) -> None:
+    size = 5
+    with capture(model, keep=("queries", "keys", "mask", "scores")) as recording:
+        beam(model, request(), size=size)
+    name = "decoder.1.cross"
+    queries, keys, masks, scores = (recording.all(name, kind)[1] for kind in ("queries", "keys", "mask", "scores"))
+    assert (queries.shape, keys.shape, masks.shape) == ((B * size, H, 1, K), (B, H, S, K), (B * size, 1, 1, S))
+    assert_near(queries @ keys.repeat_interleave(size, 0).transpose(-2, -1) / K**0.5, scores)
+    assert masks[::size, 0, 0].sum(-1).tolist() == LENGTHS.tolist()
+
+
 def test_what_is_recorded_holds_no_graph(model: Transformer) -> None:
     with capture(model) as recording:
         assert model(SOURCE, LENGTHS, TARGET).requires_grad
@@ -340,5 +351,8 @@ def test_overlapping_captures_of_two_threads_leave_the_compiler_as_it_was() -> N
 
 
 def test_a_misspelt_kind_is_refused_at_once() -> None:
-    with pytest.raises(ValueError, match="there is scores, weights, values"), capture(nn.Identity(), keep=["weight"]):
+    with (
+        pytest.raises(ValueError, match="there is queries, keys, scores, mask"),
+        capture(nn.Identity(), keep=["weight"]),
+    ):
         pass

@@ -20,7 +20,8 @@ Edit = Callable[[str, str, Tensor], Tensor]
 """edit(name, what, tensor) -> tensor: replaces what passes, e.g. to prune a head. `name` is "decoder.0.cross"."""
 
 
-KINDS = ("scores", "weights", "values")
+KINDS = ("queries", "keys", "scores", "mask", "focus", "weights", "values")
+"""What passes: see `Tap`."""
 
 
 class NothingRecordedError(LookupError):
@@ -121,7 +122,7 @@ _uncompiled = _Uncompiled()
 def capture(model: nn.Module, *, keep: Sequence[str] = ("weights",), edit: Edit | None = None) -> Iterator[Recording]:
     """Records what every attention of `model` does inside the `with`.
 
-    keep: any of "scores", "weights", "values".  edit: may replace any of them on the way.
+    keep: any of KINDS.  edit: may replace any of them on the way.
     A compiled model runs uncompiled meanwhile (a compiled graph has no place to listen); a wrapped one, such as
     DistributedDataParallel, is seen through. Raises NothingRecordedError if no attention was called.
     """

@@ -1,8 +1,9 @@
 """Greedy search, beam search and sampling for every model that generates."""
 
 from regard.decoding.banned import Banned
-from regard.decoding.beam import beam
+from regard.decoding.beam import Layer, beam, layers
 from regard.decoding.distribution import Distribution
+from regard.decoding.forced import Forced
 from regard.decoding.forced_end import ForcedEnd
 from regard.decoding.greedy import greedy, likeliest
 from regard.decoding.log_probs import LogProbs
@@ -19,8 +20,10 @@ __all__ = [
     "Choice",
     "Distribution",
     "Draw",
+    "Forced",
     "ForcedEnd",
     "Hypothesis",
+    "Layer",
     "LogProbs",
     "NoRepeat",
     "Penalised",
@@ -31,6 +34,7 @@ __all__ = [
     "beam",
     "forgotten",
     "greedy",
+    "layers",
     "likeliest",
     "sample",
     "steps",

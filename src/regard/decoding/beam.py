@@ -5,10 +5,11 @@ fall, so a hypothesis never gets more probable; and its score, log-probability /
 it would be at the longest length. A sentence is done when its n-th best finished hypothesis is not below that bound.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.decoding.search import Hypothesis, Request, normalised
@@ -40,33 +41,58 @@ class _Live:
         return Hypothesis(tokens, log_prob, normalised(log_prob, len(tokens), penalty), False, rows)
 
 
+@dataclass(frozen=True)
+class Layer:
+    """What one step made of each sentence (B of them) that was still searched: its best continuations, best first."""
+
+    sentences: tuple[int, ...]
+    log_probs: Float[Tensor, "B c"]
+    tokens: Int[Tensor, "B c"]
+    rows: Int[Tensor, "B c"]
+    """The row of the step that each of them continues."""
+    ended: Bool[Tensor, "B c"]
+    """The token is the end mark. Only one of the `size` best is then a finished hypothesis."""
+    kept: Int[Tensor, "B k"]
+    """Which of them go on, in the order of their rows in the next step; what is impossible does not count."""
+    answers: Mapping[int, list[Hypothesis]]
+    """The best hypotheses of the sentences whose search ends here."""
+
+
 @torch.inference_mode()
 def beam(
     stepper: Stepper, request: Request, *, size: int, nbest: int = 1, penalty: float = 1.0
 ) -> list[list[Hypothesis]]:
     """The `nbest` best hypotheses of each sentence, best first. penalty: 0 compares probabilities, 1 means per
     token."""
+    answers: dict[int, list[Hypothesis]] = {}
+    for layer in layers(stepper, request, size=size, nbest=nbest, penalty=penalty):
+        answers |= layer.answers
+    return [answers[number] for number in range(len(request.prefix))]
+
+
+def layers(stepper: Stepper, request: Request, *, size: int, nbest: int = 1, penalty: float = 1.0) -> Iterator[Layer]:
+    """The same search step by step, for a caller that is in inference mode from the first to the last."""
     state = stepper.start(request.source, request.prefix[:, :-1])
     tokens = request.prefix[:, -1]
     sentences = [_Sentence(number, limit) for number, limit in enumerate(request.limits.tolist())]
     nothing = torch.zeros(len(sentences), 1, 0, dtype=torch.long, device=tokens.device)
     live = _Live(torch.zeros(len(sentences), 1, device=tokens.device), nothing, nothing)
-    answers: list[list[Hypothesis]] = [[] for _ in sentences]
     while sentences:
         log_probs, state = stepper.step(tokens, state)
         grown, ended = _grow(live, log_probs, size, request.end)
         _collect(sentences, grown, ended[:, :size], penalty)
-        live = _keep(grown, ~ended, size)
+        live, kept = _keep(grown, ~ended, size)
         stay = [i for i, sentence in enumerate(sentences) if not _done(sentence, live, i, nbest, penalty)]
-        for i in sorted(set(range(len(sentences))) - set(stay)):
-            answers[sentences[i].number] = _answer(sentences[i], live, i, nbest, penalty)
+        gone = sorted(set(range(len(sentences))) - set(stay))
+        answers = {sentences[i].number: _answer(sentences[i], live, i, nbest, penalty) for i in gone}
+        numbers = tuple(sentence.number for sentence in sentences)
+        yield Layer(numbers, grown.log_probs, grown.tokens[:, :, -1], grown.rows[:, :, -1], ended, kept, answers)
         sentences = [sentences[i] for i in stay]
         if sentences:
             chosen = torch.tensor(stay, device=tokens.device)
             live = _Live(live.log_probs[chosen], live.tokens[chosen], live.rows[chosen])
             tokens = live.tokens[:, :, -1].flatten()
             state = stepper.reorder(state, live.rows[:, :, -1].flatten())
-    return answers
 
 
 def _grow(live: _Live, log_probs: Float[Tensor, "R V"], size: int, end: int) -> tuple[_Live, Tensor]:
@@ -98,12 +124,12 @@ def _collect(sentences: list[_Sentence], grown: _Live, ended: Tensor, penalty: f
         )
 
 
-def _keep(grown: _Live, alive: Tensor, size: int) -> _Live:
-    """The k best that have not ended, in order."""
+def _keep(grown: _Live, alive: Tensor, size: int) -> tuple[_Live, Tensor]:
+    """The k best that have not ended, in order, and which of the grown ones they are."""
     ranks = torch.where(alive, 0, 1).sort(dim=1, stable=True).indices[:, :size]
     history = ranks[:, :, None].expand(-1, -1, grown.tokens.shape[-1])
     log_probs = grown.log_probs.masked_fill(~alive, -torch.inf).gather(1, ranks)
-    return _Live(log_probs, grown.tokens.gather(1, history), grown.rows.gather(1, history))
+    return _Live(log_probs, grown.tokens.gather(1, history), grown.rows.gather(1, history)), ranks
 
 
 def _done(sentence: _Sentence, live: _Live, place: int, nbest: int, penalty: float) -> bool:

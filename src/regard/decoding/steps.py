@@ -71,6 +71,11 @@ class Step:
         """The log-probability of each row's token under the model, also where its scores are logits."""
         return self.chosen() - self.scores.logsumexp(-1)
 
+    def entropies(self) -> Float[Tensor, "R"]:
+        """How undecided the model was in each row, in nats: 0 if one token was certain, ln V if all were alike."""
+        log_probs = self.scores.log_softmax(-1)
+        return -(log_probs.exp() * log_probs.clamp(min=torch.finfo(log_probs.dtype).min)).sum(-1)
+
     def choices(self, alternatives: int = 0) -> list[Choice]:
         """Row by row, with that many of the likeliest tokens."""
         chosen, total = self.chosen(), self.scores.logsumexp(-1)

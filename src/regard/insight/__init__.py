@@ -5,6 +5,8 @@ from regard.insight.contexts import Contexts, draw_contexts
 from regard.insight.fonts import MissingFontError, font_for
 from regard.insight.heatmap import alignment, draw, positions
 from regard.insight.parts import Coloured, Part
+from regard.insight.rollout import by_norms, rollout
+from regard.insight.tags import Tags, tags
 from regard.insight.tokens import Token, TokenRow
 from regard.insight.trace import Trace
 
@@ -13,13 +15,17 @@ __all__ = [
     "Contexts",
     "MissingFontError",
     "Part",
+    "Tags",
     "Token",
     "TokenRow",
     "Trace",
     "alignment",
+    "by_norms",
     "draw",
     "draw_coloured",
     "draw_contexts",
     "font_for",
     "positions",
+    "rollout",
+    "tags",
 ]

@@ -61,6 +61,8 @@ class Align(Attends):
         tap = self.tap()
         if tap is not None and rows != len(memory.lengths):
             tap = per_hypothesis(tap, steps)
+        if tap is not None and focus is not None:
+            focus = tap("focus", focus)
         context = attend(
             fold(query, memory)[:, None],
             memory.keys,

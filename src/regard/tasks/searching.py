@@ -158,29 +158,30 @@ class Searcher:
         return self._drawn(asked) if self.search.sample else self._found(asked)
 
     def _found(self, asked: Sequence[Asked]) -> list[list[Hypothesis]]:
-        request, search = self._request(asked), self.search
-        stepper = self._stepper(request)
+        request, search = self.request(asked), self.search
+        stepper = self.stepper(request)
         if search.beam == 1:
             return [[one] for one in greedy(stepper, request, penalty=search.penalty)]
         return beam(stepper, request, size=search.beam, nbest=search.nbest, penalty=search.penalty)
 
     def _drawn(self, asked: Sequence[Asked]) -> list[list[Hypothesis]]:
         copies = range(self.search.nbest)
-        request = self._request([one for one in asked for _ in copies])
+        request = self.request([one for one in asked for _ in copies])
         draw = Draw(
             self.search.distribution(), self.search.seed, [one.number(copy) for one in asked for copy in copies]
         )
-        found = sample(self._stepper(request), request, choose=draw)
+        found = sample(self.stepper(request), request, choose=draw)
         return [found[first : first + len(copies)] for first in range(0, len(found), len(copies))]
 
-    def _request(self, asked: Sequence[Asked]) -> Request:
+    def request(self, asked: Sequence[Asked]) -> Request:
+        """The texts as one rectangle."""
         source, lengths = pad([one.source for one in asked], self.tokenizers.source.pad)
         target, device = self.tokenizers.target, next(self.model.parameters()).device
         prefix = torch.tensor([(target.start, *one.prefix) for one in asked], device=device)
         limits = torch.tensor([most_tokens(self.model, self.habits, one) for one in asked])
         return Request(Sentences(source.to(device), lengths.to(device)), prefix, target.end, limits)
 
-    def _stepper(self, request: Request) -> Stepper:
+    def stepper(self, request: Request) -> Stepper:
         """The model, and around it what it may not do, in the order of Hugging Face's generate."""
         search, habits = self.search, self.habits
         stepper: Stepper = self.model

@@ -27,6 +27,13 @@ def marked_row(sides: Sequence[str], tokenizer: Tokenizer, language: str) -> Tok
     return TokenRow(" ".join(sides), tuple(tokens), language)
 
 
+def joined(name: str) -> tuple[str, str]:
+    """Which rows of a translation an attention joins, by its name: who asks, and what is read."""
+    if name.startswith("encoder."):
+        return "source", "source"
+    return ("target", "target") if name.endswith(".self") else ("prediction", "source")
+
+
 def _token(text: str, start: int, end: int) -> Token:
     while start < end and text[start].isspace():
         start += 1

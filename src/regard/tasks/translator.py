@@ -14,7 +14,7 @@ from regard.insight import Trace
 from regard.tasks.engine import BATCH_TOKENS, Engine, TorchEngine
 from regard.tasks.pairs import EncodedPairs, Tokenizers
 from regard.tasks.searching import NOTHING, USUAL, Asked, Habits, Search, Translation, room_for
-from regard.tasks.traces import token_row
+from regard.tasks.traces import joined, token_row
 
 __all__ = ["BATCH_TOKENS", "NOTHING", "Habits", "Search", "Translation", "Translator"]
 
@@ -127,7 +127,7 @@ class Translator:
             "target": token_row(target, self.tokenizers.target, self.langs[1], start=True),
             "prediction": token_row(target, self.tokenizers.target, self.langs[1], end=True),
         }
-        return Trace(rows, weights, {name: _axes(name) for name in weights}, {"model": self.name})
+        return Trace(rows, weights, {name: joined(name) for name in weights}, {"model": self.name})
 
     def _translation(self, asked: Asked, found: Hypothesis) -> Translation:
         text = self.tokenizers.target.decode([*asked.prefix, *found.tokens])
@@ -164,10 +164,3 @@ class Translator:
 
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device
-
-
-def _axes(name: str) -> tuple[str, str]:
-    """Who asks and what is read, by the attention's name."""
-    if name.startswith("encoder."):
-        return "source", "source"
-    return ("target", "target") if name.endswith(".self") else ("prediction", "source")
