@@ -7,10 +7,10 @@ export const DEFAULTS = {
   ask: null, read: null, step: null,                // tokens that are pinned; how far a translation has come
   sort: "layer", gold: "", palette: "blue", lang: "", theme: "",
   other: null, than: "",                            // what it is compared with
-  force: "", temperature: 1, topk: 0, topp: 1, beam: 4,
+  force: "", temperature: 0, topk: 0, topp: 1, seed: 1, beam: 0,
 };
 
-const NUMBERS = new Set(["generate", "layer", "min", "ask", "read", "step", "temperature", "topk", "topp", "beam"]);
+const NUMBERS = new Set(["generate", "layer", "min", "ask", "read", "step", "temperature", "topk", "topp", "seed", "beam"]);
 
 export function written(state) {
   const told = new URLSearchParams();
