@@ -73,15 +73,15 @@ def classifier() -> Any:
     return _foreign(theirs("BertForSequenceClassification", num_labels=3))
 
 
-def pooling() -> Classifier:
-    """A recurrent classifier whose pooling attends."""
+def pooling(model: str = "rnn", **settings: Any) -> Classifier:
+    """One of our own classifiers; if nothing is said, a recurrent one whose pooling attends."""
     spelling = LabelledTokenizer(bert().tokenizer, ("good", "bad"), 1)
-    entry = catalogue.model_entry("rnn", "classification")
-    config = catalogue.find(entry.config).parse({"width": 8, "embedding": 6, "dropout": 0.0, "limit": 30})
+    entry = catalogue.model_entry(model, "classification")
+    config = catalogue.find(entry.config).parse({"width": 8, "dropout": 0.0, "limit": 30, **settings})
     torch.manual_seed(0)
-    model = catalogue.find(entry.model)(config, vocabulary=len(spelling.tokenizer), labels=2)
-    oracles.shake(model, seed=1)
-    return Classifier(model, spelling, name="pooling")
+    network = catalogue.find(entry.model)(config, vocabulary=len(spelling.tokenizer), labels=2)
+    oracles.shake(network, seed=1)
+    return Classifier(network, spelling, name="pooling")
 
 
 def _foreign(model: Any) -> Any:

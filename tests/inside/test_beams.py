@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.attention import capture
-from regard.errors import ConfigError
+from regard.errors import ConfigError, LimitError
 from regard.inside import Tree, beams, following
 from tests.inside.models import ENGLISH, loaded
 
@@ -116,5 +116,7 @@ def test_a_search_that_is_cut_off_shows_what_it_had() -> None:
 def test_what_cannot_be_followed_is_told() -> None:
     with pytest.raises(ConfigError, match="no hypothesis 99"):
         following(loaded("bahdanau"), ENGLISH, number=99)
+    with pytest.raises(LimitError, match="with what is to be added, is longer"):
+        following(loaded("gpt2"), "The river", max_new_tokens=100)
     with pytest.raises(ConfigError, match="no attention"):
         following(loaded("rnn"), ENGLISH)

@@ -7,10 +7,12 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from regard import catalogue
 from regard.data.batches import Sentences
 from regard.errors import ConfigError, LimitError
 from regard.inside import Flow, flow, trace
-from tests.inside.models import CHINESE, ENGLISH, TEXTS, TRANSLATORS, loaded
+from regard.inside.charts import CHARTS
+from tests.inside.models import CHINESE, ENGLISH, TEXTS, TRANSLATORS, loaded, pooling
 
 NAMES = [*TEXTS, "rnn"]
 texts = {**TEXTS, "rnn": (ENGLISH, CHINESE)}
@@ -156,6 +158,17 @@ def test_a_language_model_gives_what_its_next_step_gives() -> None:
     assert found.writes == ""
 
 
+def test_what_a_language_model_adds_is_made_step_by_step() -> None:
+    model = loaded("gpt2")
+    seen = trace(model, "The river", generate=4)
+    for step, token in enumerate(seen.rows["prediction"].tokens):
+        found = flow(model, "The river", generate=4, step=step)
+        assert (found.top[0].id,) == token.ids
+        assert found.reads == seen.rows["text"].labels[len(seen.rows["text"]) - 4 + step]
+    with pytest.raises(ConfigError, match="wanted: 0 to 3"):
+        flow(model, "The river", generate=4, step=4)
+
+
 def test_bert_guesses_a_token_and_a_classifier_says_its_class() -> None:
     model = loaded("bert")
     found = flow(model, *TEXTS["bert"], step=2)
@@ -169,11 +182,29 @@ def test_bert_guesses_a_token_and_a_classifier_says_its_class() -> None:
         assert {one.text: one.probability for one in top} == pytest.approx(said.probabilities, abs=1e-5)
 
 
+@pytest.mark.parametrize("pool", ["last", "mean", "max"])
+@pytest.mark.parametrize("norm", ["", "pre", "post"])
+def test_classifiers_of_every_pooling_say_their_class(pool: str, norm: str) -> None:
+    if norm:
+        model = pooling("transformer", heads=2, hidden=12, norm=norm, pooling="first" if pool == "last" else pool)
+    else:
+        model = pooling("rnn", pooling=pool)
+    said = model.classify(["the cat is in a house ."])[0]
+    top = flow(model, "the cat is in a house .", step=1).top
+    assert {one.text: one.probability for one in top} == pytest.approx(said.probabilities, abs=1e-5)
+
+
 def test_a_step_that_is_not_there_is_told() -> None:
     with pytest.raises(ConfigError, match=r"no step 99.\n  wanted: 0 to"):
         flow(loaded("bahdanau"), ENGLISH, CHINESE, step=99)
     with pytest.raises(LimitError, match="longer than the model can take"):
         flow(loaded("gpt2"), "river " * 99)
+
+
+def test_every_architecture_that_reads_sentences_has_a_chart() -> None:
+    entries = [entry for tasks in catalogue.MODELS.values() for task, entry in tasks.items() if task != "words"]
+    missing = {catalogue.find(entry.model) for entry in entries} - set(CHARTS)
+    assert missing == set()
 
 
 def test_nothing_is_left_on_the_model() -> None:

@@ -7,6 +7,7 @@ from regard.attention import capture
 from regard.errors import ConfigError, LimitError
 from regard.inside import masks, positions, trace
 from regard.inside.reading import read
+from regard.inside.scene import script
 from regard.layers.positions import sinusoids
 from tests.inside.models import CHINESE, ENGLISH, TEXTS, loaded
 
@@ -27,8 +28,9 @@ def test_weights_are_where_the_masks_let_them_be(name: str) -> None:
 @pytest.mark.parametrize("name", ATTENDS)
 def test_padding_is_hidden_and_changes_nothing(name: str) -> None:
     model, texts, count = loaded(name), TEXTS[name], 3
+    given = script(model, *texts)
     with capture(model.model) as recording:
-        found = read(model, *texts, padding=count)
+        found = read(model, given, padding=count)
     seen = trace(model, *texts)
     told = masks(model, *texts, padding=count)
     for attention, mask in told.masks.items():

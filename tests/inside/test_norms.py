@@ -7,6 +7,7 @@ import torch
 from regard.attention import MultiHead, capture
 from regard.inside import norms, trace
 from regard.inside.reading import read
+from regard.inside.scene import script
 from regard.insight import rollout, tags
 from tests.inside.models import TEXTS, loaded
 
@@ -17,8 +18,9 @@ STACKS = [name for name in TEXTS if name.startswith(("transformer", "gpt2", "ber
 def test_a_weight_counts_by_the_length_of_what_it_adds(name: str) -> None:
     model, texts = loaded(name), TEXTS[name]
     found, plain = norms(model, *texts), trace(model, *texts)
+    given = script(model, *texts)
     with capture(model.model, keep=("values",)) as recording:
-        read(model, *texts)
+        read(model, given)
     parts = {part.name: part for part in model.model.modules() if isinstance(part, MultiHead)}
     for attention in found.names:
         values = recording.last(attention, "values")[0].double()

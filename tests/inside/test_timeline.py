@@ -128,7 +128,7 @@ def test_a_forced_translation_goes_on_as_its_prefix_would() -> None:
     ("name", "how", "error", "told"),
     [
         ("gpt2", {"forced": [10**6]}, DataError, "none that the model has"),
-        ("gpt2", {"max_new_tokens": 500}, LimitError, "longer than the model can take"),
+        ("gpt2", {"forced": [5] * 100}, LimitError, "longer than the model can take"),
         ("gpt2", {"beam": 3, "temperature": 1.0}, ConfigError, "not searched for"),
         ("bahdanau", {"beam": 3, "temperature": 1.0}, ConfigError, "exclude each other"),
         ("bahdanau", {"forced": [5] * 300}, LimitError, "What is forced is longer"),

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from regard.attention import MultiHead
+from regard.attention import SCORES, MultiHead
 from regard.errors import ConfigError
 from regard.inside import Workings, trace, workings
+from regard.inside.terms import TERMS
 from tests.inside.models import CHINESE, ENGLISH, TEXTS, loaded
 
 
@@ -147,6 +148,10 @@ def test_a_translators_own_translation_is_looked_at_if_none_is_given() -> None:
 def test_what_is_not_there_is_told(asked: dict[str, int], told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         workings(loaded("transformer, pre-norm"), ENGLISH, CHINESE, **asked)  # type: ignore[arg-type]
+
+
+def test_every_score_is_written_down() -> None:
+    assert set(TERMS) == set(SCORES.values())
 
 
 def test_a_language_model_has_no_second_text() -> None:

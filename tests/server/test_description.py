@@ -14,6 +14,8 @@ from tests.server.serving import Running
 PATHS = (
     *("/translate", "/languages", "/detect", "/v1/models", "/v1/completions", "/v1/embeddings"),
     *("/classify", "/fill", "/attention", "/tokenize", "/info", "/health", "/ready", "/metrics"),
+    *(f"/inside/{verb}" for verb in ("workings", "flow", "positions", "masks", "timeline", "beams", "heads")),
+    *("/inside/gold", "/inside/run", "/inside/checkpoint"),
 )
 
 

@@ -81,6 +81,7 @@ class _Growing:
     twigs: list[Twig] = field(default_factory=list)
     live: list[int | None] = field(default_factory=lambda: [None])
     steps: int = 0
+    names: dict[int, str] = field(default_factory=dict)
 
     def add(self, layer: Layer) -> None:
         """The continuations of one step; what is impossible is none."""
@@ -111,8 +112,10 @@ class _Growing:
 
     def _twig(self, token: int, row: int, log_prob: float, state: Any) -> Twig:
         score = normalised(log_prob, self.steps + 1, self.led.penalty)
-        text = surface(self.led.tokenizer, token)
-        return Twig(len(self.twigs), self.live[row], self.steps, token, text, log_prob, score, state, row)
+        if token not in self.names:
+            self.names[token] = surface(self.led.tokenizer, token)
+        name = self.names[token]
+        return Twig(len(self.twigs), self.live[row], self.steps, token, name, log_prob, score, state, row)
 
     def _hypothesis(self, last: Twig) -> Found:
         path = [last]

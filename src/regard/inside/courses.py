@@ -50,6 +50,11 @@ class Course:
     choose: Choose = likeliest
     distribution: Distribution = PLAIN
 
+    @property
+    def longest(self) -> int:
+        """Tokens that are read when the last one is chosen."""
+        return int(self.request.prefix.shape[1] + self.request.limits[0]) - 1
+
     def text(self, ids: Sequence[int]) -> str:
         """What some tokens say behind what was before."""
         return spelt(self.tokenizer, ids, before=self.before)[0] if self.before else self.tokenizer.decode(list(ids))
@@ -65,9 +70,9 @@ def course(model: Any, text: str, forced: Sequence[int], how: How) -> Course:
 
 def _translation(model: Translator, text: str, forced: tuple[int, ...], how: How) -> Course:
     source = (*model.tokenizers.source.encode(text), model.tokenizers.source.end)
-    _fits(len(source), model.limit, "The text")
+    fits(len(source), model.limit, "The text")
     _known(forced, model.tokenizers.target)
-    _fits(len(forced) + 1, room_for(model.model, model.habits, 0), "What is forced")
+    fits(len(forced) + 1, room_for(model.model, model.habits, 0), "What is forced")
     search, asked = _search(model, how), Asked(source, forced)
     searcher = Searcher(model.model, model.tokenizers, model.habits, search)
     request = searcher.request([asked])
@@ -102,7 +107,7 @@ def _continuation(model: Generator, text: str, forced: tuple[int, ...], how: How
     _known(forced, tokenizer)
     ids = tuple(tokenizer.encode(text) or [tokenizer.start])
     steps = max(1, (how.max_new_tokens or STEPS) - len(forced))
-    _fits(len(ids) + len(forced) + steps - 1, model.limit, "The text, with what is to be added,")
+    fits(len(ids) + len(forced), model.limit, "The text")
     drawn = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed")
     options = Options(max_new_tokens=steps, **{name: getattr(how, name) for name in drawn})
     writer = Writer(model.model, tokenizer, options)
@@ -131,7 +136,7 @@ def _known(ids: Sequence[int], tokenizer: Tokenizer) -> None:
         )
 
 
-def _fits(length: int, limit: int, what: str) -> None:
+def fits(length: int, limit: int, what: str) -> None:
     if length > limit:
         raise LimitError(
             f"{what} is longer than the model can take.",

@@ -14,7 +14,7 @@ from regard.inside.charts import CHARTS, Chart, Edge, Node, Part
 from regard.inside.charts.chart import array
 from regard.inside.outputs import outputs
 from regard.inside.reading import read
-from regard.inside.scene import own_words
+from regard.inside.scene import script
 from regard.insight import TokenRow
 from regard.models.pretrained.networks import MASKED
 from regard.tasks.spelling import surface
@@ -49,21 +49,22 @@ class Flow:
 
 
 @torch.inference_mode()
-def flow(model: Any, text: str, second: str | None = None, *, step: int = 0) -> Flow:
+def flow(model: Any, text: str, second: str | None = None, *, step: int = 0, generate: int = 0) -> Flow:
     """How any loaded model makes one word: of the translation; after a word of a text; or what becomes of one token of
-    a text. step: counts them from 0."""
+    a text. step: counts them from 0; with `generate`, those that a language model adds."""
     network = model.model
     draw = CHARTS.get(type(network))
     if draw is None:
         raise ConfigError(f"There is no chart of a {type(network).__name__}.", wanted="a model that reads sentences")
-    second = own_words(model, text, second)
-    with outputs(network) as given, _heard(network) as recording:
-        rows = read(model, text, second).rows
+    given = script(model, text, second, generate=generate)
+    with outputs(network) as made, _heard(network) as recording:
+        rows = read(model, given).rows
     reads = rows["target" if "target" in rows else "text"]
-    if not 0 <= step < len(reads):
-        raise ConfigError(f"There is no step {step}.", wanted=f"0 to {len(reads) - 1}")
+    place = given.first + step
+    if not given.first <= place < len(reads):
+        raise ConfigError(f"There is no step {step}.", wanted=f"0 to {len(reads) - given.first - 1}")
     source = rows["source"].text if "source" in rows else ""
-    part = Part(network, given, recording, step, len(reads), reads.tokens[step].label, source)
+    part = Part(network, made, recording, place, len(reads), reads.tokens[place].label, source)
     chart = Chart()
     draw(chart, part)
     top = _output(chart, model, part)
@@ -71,7 +72,7 @@ def flow(model: Any, text: str, second: str | None = None, *, step: int = 0) -> 
         architecture=type(network).__name__,
         step=step,
         reads=part.reads,
-        writes=_written(rows, step),
+        writes=_written(rows, place),
         nodes=tuple(chart.nodes.values()),
         edges=tuple(chart.edges),
         top=top,
@@ -107,7 +108,8 @@ def _output(chart: Chart, model: Any, part: Part) -> tuple[Likely, ...]:
         tokenizer = model.tokenizers.target if hasattr(model.tokenizers, "target") else model.tokenizers.tokenizer
         logits, names = part.network.output(hidden)[: len(tokenizer)], tokenizer
         formula = "E h"
-    chart.add(Node("output", "output", "output", array(logits), formula=formula, axes=("V",)), HIDDEN)
+    group = chart.nodes[HIDDEN].group
+    chart.add(Node("output", "output", "output", array(logits), group, formula, axes=("V",)), HIDDEN)
     return _likeliest(logits, names)
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Bool
 from regard.attention import NothingRecordedError, capture
 from regard.errors import ConfigError
 from regard.inside.reading import read
-from regard.inside.scene import own_words
+from regard.inside.scene import script
 from regard.insight import Token, TokenRow
 from regard.tasks.traces import joined
 
@@ -36,13 +36,14 @@ class Masks:
     masks: Mapping[str, Mask]
 
 
-def masks(model: Any, text: str, second: str | None = None, *, padding: int = 0) -> Masks:
+def masks(model: Any, text: str, second: str | None = None, *, padding: int = 0, generate: int = 0) -> Masks:
     """The mask of each attention of any loaded model while it reads a text. padding: so many places that are none,
-    behind the text (a language model: before it), as in a batch beside a longer one."""
-    second = own_words(model, text, second)
+    behind the text (a language model: before it), as in a batch beside a longer one. generate: a language model reads
+    what it adds, too."""
+    given = script(model, text, second, generate=generate)
     try:
         with capture(model.model, keep=("mask",)) as recording:
-            found = read(model, text, second, padding=padding)
+            found = read(model, given, padding=padding)
     except NothingRecordedError:
         raise ConfigError("This model has no attention, and so no masks.", do="take one that attends") from None
     rows = {**found.rows, POOLING: POOLED}

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import torch
 
 from regard.errors import ConfigError, LimitError
+from regard.inside.scene import Script
 from regard.insight import Token, TokenRow
 from regard.tasks.classification import Examples
 from regard.tasks.classifier import Classifier
 from regard.tasks.encoder import Encoder
 from regard.tasks.generator import Generator
 from regard.tasks.pairs import EncodedPairs
-from regard.tasks.spelling import surface
+from regard.tasks.spelling import spelt, surface
 from regard.tasks.traces import marked_row, token_row
 from regard.tasks.translator import Translator
 
@@ -27,18 +28,18 @@ class Reading:
 
 
 @torch.inference_mode()
-def read(model: Any, text: str, second: str | None = None, *, padding: int = 0) -> Reading:
+def read(model: Any, given: Script, *, padding: int = 0) -> Reading:
     """The network has read the text when this returns. padding: so many places behind the text (a language model:
     before it) that are none, as in a batch beside a longer one."""
     for kind, reader in READERS.items():
         if isinstance(model, kind):
-            return reader(model, text, second, padding)
+            return reader(model, given, padding)
     raise ConfigError(f"{type(model).__name__} is no model that reads a text.", wanted="a loaded model")
 
 
-def _translation(model: Translator, text: str, second: str | None, padding: int) -> Reading:
+def _translation(model: Translator, given: Script, padding: int) -> Reading:
     source, target = model.tokenizers.source, model.tokenizers.target
-    written = second or ""
+    text, written = given.text, given.second or ""
     batch = EncodedPairs.encode([text], [written], model.tokenizers).batch([0], model.tokenizers)
     _check(max(batch.source.shape[1] + padding, batch.target.shape[1] - 1), model.limit)
     batch = batch.to(_device(model))
@@ -52,26 +53,26 @@ def _translation(model: Translator, text: str, second: str | None, padding: int)
     return Reading(rows, {"source": range(len(read), len(read) + padding)})
 
 
-def _text(model: Generator, text: str, second: str | None, padding: int) -> Reading:
-    if second is not None:
-        raise ConfigError("A language model looks at one text.", found="a second one", do="leave it out")
-    tokenizer = model.tokenizer
-    ids = tokenizer.encode(text) or [tokenizer.start]
+def _text(model: Generator, given: Script, padding: int) -> Reading:
+    tokenizer, network = model.tokenizer, cast("Any", model.model)
+    ids = list(given.ids)
     _check(len(ids) + padding, model.limit)
-    network: Any = model.model
     if padding:
         network.start(_numbers(model, [padding]), _numbers(model, [[tokenizer.pad] * padding + ids]))
     else:
         network(_numbers(model, [ids]))
-    pieces = tokenizer.pieces(text)
-    tokens = [Token(text[piece.start : piece.end], piece.start, piece.end, ids=(piece.id,)) for piece in pieces]
-    begin = [Token(surface(tokenizer, tokenizer.start), 0, 0, special=True)]
-    row = TokenRow(text, (*_marks(tokenizer, 0, padding), *(tokens or begin)), model.language)
+    text, places = spelt(tokenizer, ids)
+    marks = (tokenizer.start, tokenizer.end)
+    tokens = [
+        Token(text[start:end] or surface(tokenizer, id), start, end, special=id in marks, ids=(id,))
+        for (start, end), id in zip(places, ids, strict=True)
+    ]
+    row = TokenRow(text, (*_marks(tokenizer, 0, padding), *tokens), model.language)
     return Reading({"text": row}, {"text": range(padding)})
 
 
-def _marked(model: Encoder | Classifier, text: str, second: str | None, padding: int) -> Reading:
-    sides = [text] if second is None else [text, second]
+def _marked(model: Encoder | Classifier, given: Script, padding: int) -> Reading:
+    sides = [given.text] if given.second is None else [given.text, given.second]
     tokenizer = model.tokenizers.tokenizer
     tokens, lengths, segments = (part.to(_device(model)) for part in Examples([sides], tokenizer).batch([0]))
     _check(tokens.shape[1] + padding, model.limit)
@@ -84,7 +85,7 @@ def _marked(model: Encoder | Classifier, text: str, second: str | None, padding:
     )
 
 
-READERS: dict[type, Callable[[Any, str, str | None, int], Reading]] = {
+READERS: dict[type, Callable[[Any, Script, int], Reading]] = {
     Translator: _translation,
     Generator: _text,
     Encoder: _marked,

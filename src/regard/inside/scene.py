@@ -10,26 +10,58 @@ from regard.attention import Attends, Recording, capture
 from regard.errors import ConfigError
 from regard.insight import Trace
 
+ONLY = "Only a language model adds tokens to a text."
+
 
 def trace(model: Any, text: str, second: str | None = None, *, generate: int = 0) -> Trace:
     """Where any loaded model looks. second: a translation, or a second text; generate: while a language model adds so
     many tokens, always the likeliest."""
     if hasattr(model, "generate"):
-        if second is not None:
-            raise ConfigError("A language model looks at one text.", found="a second one", do="leave it out")
+        _alone(second)
         found = model.attention(text, generate=generate, temperature=0.0) if generate else model.attention(text)
     elif generate:
-        raise ConfigError("Only a language model adds tokens to a text.", do="leave out generate")
+        raise ConfigError(ONLY, do="leave out generate")
     else:
         found = model.attention(text) if second is None else model.attention(text, second)
     looked: Trace = found
     return looked
 
 
+@dataclass(frozen=True)
+class Script:
+    """What is to be read. `ids`: of a language model, the tokens, those that it added among them; `first`: how many of
+    them are read before its first step."""
+
+    text: str
+    second: str | None = None
+    ids: tuple[int, ...] = ()
+    first: int = 0
+
+
+def script(model: Any, text: str, second: str | None = None, *, generate: int = 0) -> Script:
+    """With a translator's own translation, if none is given, and with what a language model adds. What it takes to find
+    them is not part of what is looked at."""
+    if hasattr(model, "generate"):
+        _alone(second)
+        if not generate:
+            return Script(text, ids=tuple(model.tokenizer.encode(text) or [model.tokenizer.start]))
+        rows = trace(model, text, generate=generate).rows
+        ids = tuple(id for token in rows["text"].tokens for id in token.ids or (model.tokenizer.start,))
+        return Script(text, ids=ids, first=len(ids) - len(rows["prediction"]))
+    if generate:
+        raise ConfigError(ONLY, do="leave out generate")
+    return Script(text, own_words(model, text, second))
+
+
 def own_words(model: Any, text: str, second: str | None) -> str | None:
     """The second text; of a translator that is given none, its own translation."""
     translates = second is None and hasattr(model, "translate")
     return str(model.translate(text)) if translates else second
+
+
+def _alone(second: str | None) -> None:
+    if second is not None:
+        raise ConfigError("A language model looks at one text.", found="a second one", do="leave it out")
 
 
 @dataclass(frozen=True)

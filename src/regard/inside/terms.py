@@ -7,7 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
-from regard.attention import Additive, Attends, Dot, General, Location, MultiHead, ScaledDot
+from regard.attention import SCORES, Additive, Attends, Dot, General, Location, MultiHead, ScaledDot
+from regard.errors import ConfigError
 
 Vectors = Mapping[str, Tensor]
 
@@ -59,4 +60,7 @@ def terms_of(attention: Attends) -> Terms:
     """Those of the score that an attention has: heads scale, a pooling has a plain product."""
     if isinstance(attention, MultiHead):
         return SCALED
-    return TERMS.get(type(getattr(attention, "score", None)), DOT)
+    score = getattr(attention, "score", None)
+    if score is not None and type(score) not in TERMS:
+        raise ConfigError(f"What {type(score).__name__} is made of is not written down.", wanted=", ".join(SCORES))
+    return DOT if score is None else TERMS[type(score)]

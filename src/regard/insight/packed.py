@@ -29,8 +29,16 @@ def pack(trace: Trace, format: str, whole: Trace | None = None) -> bytes:
 
 def head(trace: Trace) -> dict[str, Any]:
     """All of a trace but its weights, for JSON."""
-    rows = {name: _row(row) for name, row in trace.rows.items()}
-    return {"rows": rows, "axes": {name: list(axes) for name, axes in trace.axes.items()}, "meta": dict(trace.meta)}
+    return {
+        "rows": rows_of(trace.rows),
+        "axes": {name: list(axes) for name, axes in trace.axes.items()},
+        "meta": dict(trace.meta),
+    }
+
+
+def rows_of(rows: Mapping[str, TokenRow]) -> dict[str, Any]:
+    """Tokens and their places, for JSON."""
+    return {name: _row(row) for name, row in rows.items()}
 
 
 def attentions(trace: Trace) -> Mapping[str, Any]:

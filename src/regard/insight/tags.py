@@ -74,8 +74,8 @@ def _itself(trace: Trace, name: str) -> bool:
 def _places(weights: Weights, *, itself: bool) -> Int[np.ndarray, "T"]:
     _, T, S = weights.shape
     if itself:
-        return np.arange(T) + S - T
-    return np.rint(np.arange(T) * (S - 1) / max(T - 1, 1)).astype(int)
+        return np.asarray(np.arange(T) + S - T)
+    return np.asarray(np.rint(np.arange(T) * (S - 1) / max(T - 1, 1)), dtype=int)
 
 
 def _sees(weights: Weights, places: Int[np.ndarray, "T"]) -> Int[np.ndarray, "T"]:

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from regard import __version__
 from regard.errors import RegardError
-from regard.server.api import libretranslate, openai, own, viewer
+from regard.server.api import inside, libretranslate, openai, own, viewer
 from regard.server.api.pages import PAGE_HEADERS, page
 from regard.server.edge.intake import Intake
 from regard.server.edge.listening import bound, listener
@@ -63,7 +63,7 @@ def routes() -> FastAPI:
     app = FastAPI(
         title="regard", version=__version__, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False
     )
-    for router in (libretranslate.router, openai.router, own.router, own.state):
+    for router in (libretranslate.router, openai.router, own.router, inside.router, own.state):
         app.include_router(router)
     described = page(app.openapi())
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from regard.inside.charts.chart import SOURCE, STEP, Chart, Kind, Node, Part, array
+from regard.inside.charts.chart import OUTPUT, SOURCE, Chart, Kind, Node, Part, array
 
 LABELS = {"self": "self-attention", "cross": "cross-attention", "feed": "feed-forward"}
 
@@ -32,17 +32,17 @@ def bert(chart: Chart, part: Part) -> None:
     if hasattr(network, "guesses"):
         with torch.inference_mode():
             guess = network.guesses(part.outputs.rows("bert", part.steps)[part.step])
-        chart.add(Node("hidden", "guess", "readout", array(guess), formula="norm(f(W h))"), x)
+        chart.add(Node("hidden", "guess", "readout", array(guess), OUTPUT, formula="norm(f(W h))"), x)
 
 
 def bert_classifier(chart: Chart, part: Part) -> None:
     """A token on its way through the blocks; the class is said of what becomes of the first one."""
     _bert_stack(chart, part)
-    first = Node("first", "h([CLS])", "state", part.at("bert", 0))
+    first = Node("first", "h([CLS])", "state", part.at("bert", 0), OUTPUT)
     with torch.inference_mode():
         pooled = part.network.bert.pooled(part.outputs.rows("bert", part.steps)[None])[0]
     chart.add(first)
-    chart.add(Node("hidden", "pooled", "readout", array(pooled), formula="tanh(W h([CLS]))"), "first")
+    chart.add(Node("hidden", "pooled", "readout", array(pooled), OUTPUT, formula="tanh(W h([CLS]))"), "first")
 
 
 def classifier(chart: Chart, part: Part) -> None:
@@ -50,7 +50,7 @@ def classifier(chart: Chart, part: Part) -> None:
     x = _embedded(chart, part, "embedding", "√D · E y")
     x = _stack(chart, part, "encoder", part.network.encoder, x)
     x = _normed(chart, part, "norm", x, id="normed")
-    chart.add(Node("hidden", "pooled", "readout", part.all("pool")[0], attention=_pooling(part)), x)
+    chart.add(Node("hidden", "pooled", "readout", part.all("pool")[0], OUTPUT, attention=_pooling(part)), x)
 
 
 def _source(chart: Chart, part: Part) -> str:
@@ -128,7 +128,7 @@ def _formula(what: str) -> str:
 
 def _normed(chart: Chart, part: Part, name: str, x: str, id: str = "hidden") -> str:
     """The norm behind the last block, if there is one: the state that the output is made from."""
-    return chart.add(Node(id, "norm", "norm", part.at(name), STEP), x)
+    return chart.add(Node(id, "norm", "norm", part.at(name), OUTPUT), x)
 
 
 def _pooling(part: Part) -> str | None:

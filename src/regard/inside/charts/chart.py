@@ -14,8 +14,8 @@ Kind = Literal[
     "token", "embedding", "position", "state", "attention", "context",
     "sum", "norm", "feed-forward", "readout", "output",
 ]  # fmt: skip
-SOURCE, STEP = "source", "step"
-"""Groups, besides those of blocks: what is read once, and what is made for this step."""
+SOURCE, STEP, OUTPUT = "source", "step", "output"
+"""Groups, besides those of blocks: what is read once, what is made for this step, what comes behind the blocks."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,7 @@ async def fill(asked: Fill, models: Served) -> JSONResponse:
 async def attention(asked: Look, models: Served) -> Response:
     """See where a model looks."""
     model = models.meant(asked.model, "attention")
-    how = asked.model_dump(include={"generate", "name", "layer", "head", "words", "most", "format"})
+    how = asked.model_dump(include={"generate", "name", "layer", "head", "words", "most", "view", "format"})
     (done,) = await model.ask("attention", [(asked.text, asked.second)], **how)
     return Response(done.value, media_type=BYTES) if isinstance(done.value, bytes) else JSONResponse(done.value)
 

@@ -34,6 +34,16 @@ EXAMPLES = {
     "/fill": {"text": "The [MASK] of the river."},
     "/attention": {"text": "The lion chased the zebra.", "format": "json"},
     "/tokenize": {"texts": ["The lion chased the zebra."]},
+    "/inside/workings": {"text": "The lion chased the zebra.", "name": "decoder.0.cross", "head": 1, "row": 2},
+    "/inside/flow": {"text": "The lion chased the zebra.", "step": 2},
+    "/inside/positions": {"length": 32},
+    "/inside/masks": {"text": "The lion chased the zebra.", "padding": 2},
+    "/inside/timeline": {"text": "Once upon", "temperature": 0.8, "top_k": 40, "seed": 1},
+    "/inside/beams": {"text": "The lion chased the zebra.", "beam": 4},
+    "/inside/heads": {"text": "The lion chased the zebra."},
+    "/inside/gold": {"text": "The lion chased the zebra."},
+    "/inside/run": {"model": "MODEL"},
+    "/inside/checkpoint": {"model": "MODEL", "update": 600, "sentence": 0},
 }
 
 

@@ -50,6 +50,11 @@ def binary(trace: Trace, format: str, whole: Trace) -> bytes:
     return page(trace).encode() if format == "html" else pack(trace, format, whole)
 
 
+def told(trace: Trace, format: str, whole: Trace) -> dict[str, Any] | bytes:
+    """One or the other."""
+    return readable(trace) if format == "json" else binary(trace, format, whole)
+
+
 def _check(trace: Trace, most: int, do: str) -> None:
     count = sum(heads.size for heads in trace.weights.values())
     if count > most:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from regard.errors import LimitError
-from regard.insight import Trace
+from regard.inside import norms, trace
+from regard.insight import Trace, rollout
 from regard.models.pretrained.networks import MASKED
+from regard.server.work.inside import INSIDE
 from regard.server.work.recent import Recent
-from regard.server.work.traces import binary, readable, selected, within
+from regard.server.work.traces import selected, told, within
 
 MARKS = 2
 """Tokens that stand around a text, at most."""
@@ -70,7 +72,7 @@ def fill(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
 def attention(model: Any, texts: Sequence[tuple[str, str | None]], how: How) -> list[Answer]:
     """Where a model looks, as a format has it."""
     whole = [_trace(model, text, second, how) for text, second in texts]
-    return [Answer(_told(within(selected(trace, how), how["most"]), how["format"], trace)) for trace in whole]
+    return [Answer(told(within(selected(one, how), how["most"]), how["format"], one)) for one in whole]
 
 
 def tokenize(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
@@ -92,18 +94,17 @@ def _beam(model: Any, how: How) -> int:
     return max(int(model.habits.beam), int(how["nbest"]))
 
 
-def _told(trace: Trace, format: str, whole: Trace) -> Any:
-    return readable(trace) if format == "json" else binary(trace, format, whole)
-
-
 def _trace(model: Any, text: str, second: str | None, how: How) -> Trace:
-    return RECENT.get((id(model), text, second, how["generate"]), lambda: _looked(model, text, second, how))
+    key = (id(model), text, second, how["generate"], how["view"])
+    return RECENT.get(key, lambda: VIEWS[how["view"]](model, text, second, generate=how["generate"]))
 
 
-def _looked(model: Any, text: str, second: str | None, how: How) -> Any:
-    if how["generate"]:
-        return model.attention(text, generate=how["generate"], temperature=0.0)
-    return model.attention(text) if second is None else model.attention(text, second)
+def _rolled_out(model: Any, text: str, second: str | None, *, generate: int) -> Trace:
+    return rollout(trace(model, text, second, generate=generate))
+
+
+VIEWS: dict[str, Callable[..., Trace]] = {"weights": trace, "rollout": _rolled_out, "norms": norms}
+"""In which ways weights can be seen."""
 
 
 def _masks(found: Any) -> list[list[dict[str, Any]]]:
@@ -144,6 +145,22 @@ def _looked_at(model: Any, sides: Sequence[str | None], how: How) -> int:
     return sum(_plain_length(model, side, how) for side in sides if side is not None) + int(how["generate"])
 
 
+def _given_length(model: Any, given: Sequence[str | None], how: How) -> int:
+    """Of what is looked into, with what may be written."""
+    more = int(how.get("generate") or how.get("max_new_tokens") or 0)
+    return sum(_plain_length(model, text, how) for text in given if text is not None) + more
+
+
+def _each(run: Callable[[Any, Any, How], Any]) -> Callable[[Any, Sequence[Any], How], list[Answer]]:
+    """One after the other."""
+    return lambda model, payloads, how: [Answer(run(model, payload, how)) for payload in payloads]
+
+
+def _alone(model: Any, length: int, how: How) -> int:
+    """One at a time."""
+    return 1 << 30
+
+
 def _short_enough(length: int, limit: int | None, *, cut: bool = False) -> int:
     if limit is None or length <= limit:
         return length
@@ -171,8 +188,9 @@ VERBS = {
         can=lambda model: hasattr(model, "attention"),
         length=_looked_at,
         run=attention,
-        cost=lambda model, length, how: 1 << 30,  # one at a time
+        cost=_alone,
     ),
     "tokenize": Verb(can=lambda model: hasattr(model, "tokenizers"), length=_plain_length, run=tokenize),
+    **{name: Verb(can=one.can, length=_given_length, run=_each(one.run), cost=_alone) for name, one in INSIDE.items()},
 }
 """By the name that a job has."""

@@ -24,6 +24,7 @@ from regard.server.work.examples import examples
 from regard.server.work.interest import AbandonedError, Interest
 from regard.server.work.verbs import VERBS, Answer
 from regard.server.work.writing import COMPLETE, Writing, row
+from regard.training import probes
 
 logger = logging.getLogger("regard.server")
 
@@ -40,6 +41,9 @@ def run(connection: Connection, place: str, budget: int) -> None:
     with suppress(BrokenPipeError):  # the server went away meanwhile
         try:
             model = load(place)
+            model.run = (
+                place if Path(place).is_dir() and probes.updates(place) else None
+            )  # the owner's, never a client's
             connection.send(Ready(facts_of(model, place)))
         except RegardError as error:
             connection.send(Broken(error))

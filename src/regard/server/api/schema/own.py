@@ -66,6 +66,10 @@ class Look(Body):
         ge=1,
         description="if there are more weights than this, only one attention is sent, and the others are named",
     )
+    view: Literal["weights", "rollout", "norms"] = Field(
+        "weights",
+        description="rollout: through all layers (Abnar & Zuidema 2020); norms: by what they bring (Kobayashi 2020)",
+    )
     format: Literal["json", "uint8", "float16", "html"] = Field(
         "json",
         description="uint8 and float16: a safetensors file; the rows of tokens are JSON in its metadata; "
