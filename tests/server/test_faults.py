@@ -150,11 +150,13 @@ def test_clients_that_go_away_leave_nothing_behind(server: Running) -> None:
         {"model": "writer", "prompt": "a", "max_tokens": 16000, "stream": True, "temperature": 0}
     ).encode()
     head = f"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n".encode()
-    for _ in range(10):
+    for _ in range(60):  # at any moment, in the middle of a write too
         answer = sent(server, head + b"content-type: application/json\r\n\r\n" + body)
         assert answer.startswith(b"HTTP/1.1 200")
+    assert server.process.poll() is None
     waited_for(lambda: b'regard_running{model="writer"} 0' in server.get("/metrics")[1])
     assert b'regard_waiting{model="writer"} 0' in server.get("/metrics")[1]
+    assert "socket" not in "".join(server.log)
     works(server)
 
 

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from regard import bundle
 from regard.config import Tree
@@ -155,7 +155,7 @@ def _leave_with_the_parent() -> None:
 
 @contextmanager
 def _signals() -> Iterator[None]:
-    """Inside the `with` SIGTERM counts as Ctrl-C, once, and a broken pipe is an error, not the end of this process."""
+    """Inside the `with` SIGTERM counts as Ctrl-C, once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)
@@ -164,14 +164,11 @@ def _signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before: dict[int, Any] = {signal.SIGTERM: signal.signal(signal.SIGTERM, stop)}
-    if hasattr(signal, "SIGPIPE"):
-        before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGTERM, before)
 
 
 def _end(code: int) -> str:
