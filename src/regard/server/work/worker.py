@@ -64,7 +64,7 @@ def loaded(order: Order) -> Any:
 
 
 def _run_of(place: str) -> str | None:
-    """The directory of the model's training, where one can see how it came to be: the owner's word, never a client's."""
+    """Where one can see how the model came to be: the directory that the owner named, never a client."""
     return place if Path(place).is_dir() and probes.updates(place) else None
 
 
