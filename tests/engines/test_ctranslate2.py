@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 import regard
+from regard import engines
 from regard.attention import capture
 from regard.decoding import Hypothesis
+from regard.errors import BundleError
+from regard.tasks.crew import one_thread
 from regard.tasks.engine import Engine, TorchEngine
 from regard.tasks.searching import Asked, Search
 from regard.tasks.translator import Translator
@@ -178,13 +180,23 @@ def test_int8_is_nearly_the_same_and_says_what_it_is(tmp_path: Path) -> None:
 def test_it_uses_as_many_threads_as_torch_has_when_it_is_first_used(tmp_path: Path) -> None:
     translator = learned()
     fast = engine(translator, tmp_path)
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         translator.use(fast).translate("a b")
-    finally:
-        torch.set_num_threads(before)
     assert (fast.converted.open().num_translators, isinstance(fast, Engine)) == (1, True)
+
+
+def test_of_several_who_ask_nobody_waits_for_another(tmp_path: Path) -> None:
+    with one_thread():
+        served = engines.use(learned(), "ctranslate2", place=tmp_path, askers=2)
+        assert served.engine.converted.open().num_translators == 2
+
+
+def test_a_damaged_conversion_is_told(tmp_path: Path) -> None:
+    translator = engines.use(learned(), "ctranslate2", place=tmp_path)
+    weights = translator.engine.converted.directory / "model.bin"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(BundleError, match="(?s)cannot be read.*delete that directory"):
+        translator.translate("a b")
 
 
 def test_empty_texts_stay_empty(tmp_path: Path) -> None:

@@ -82,6 +82,11 @@ class Workshop:
                 yield from crew.run(chain([first], windows), write)
 
 
+def ending(code: int) -> str:
+    """What the exit code of a process says."""
+    return f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}"
+
+
 def alone(translator: Translator, windows: Iterable[Window], how: How, write: Write) -> Iterator[int]:
     """One window after the other, in this process."""
     for window in windows:
@@ -121,7 +126,7 @@ class _Worker:
             code = self.process.exitcode or 0
             raise RegardError(
                 "A process that translates has ended before its time.",
-                found=f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}",
+                found=ending(code),
                 do="call it again with --resume: what --output has is kept; fewer --jobs need less memory",
             ) from None
         if isinstance(told, RegardError):

@@ -20,6 +20,7 @@ from regard.files import write_text
 from regard.lab.compare.directory import advised
 from regard.lab.compare.figures import FIGURES, measure
 from regard.lab.compare.plan import Budget, Plan
+from regard.tasks.crew import ending
 from regard.training.directory import locked
 from regard.training.run import train
 from regard.training.speed import peak
@@ -70,7 +71,7 @@ class Worker(NamedTuple):
         if outcome is None:
             raise RegardError(
                 "A run has ended before its time.",
-                found=f"{self.job.label}: {_end(self.process.exitcode or 0)}",
+                found=f"{self.job.label}: {ending(self.process.exitcode or 0)}",
                 do="call it again: what is done is kept",
             )
         return bool(outcome)
@@ -169,7 +170,3 @@ def _signals() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _end(code: int) -> str:
-    return f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}"
