@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import regard
+from regard import engines
 from tests.server.serving import Running, served, waited_for, write_classifier
 
 
@@ -64,6 +65,23 @@ def test_strange_texts_are_answered_or_refused(server: Running, text: str) -> No
     statuses = [server.post(path, body)[0] for path, body in asked]
     assert set(statuses) <= {200, 400, 404, 413, 422}, statuses
     works(server)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/translate", {"q": "x" * 900_000, "source": "en", "target": "de"}),
+        ("/v1/completions", {"model": "writer", "prompt": "x" * 900_000}),
+        ("/v1/embeddings", {"model": "encoder", "input": "x" * 900_000}),
+        ("/classify", {"texts": ["x" * 900_000]}),
+        ("/fill", {"text": "[MASK]" + "x" * 900_000}),
+        ("/attention", {"model": "encoder", "text": "x" * 900_000}),
+    ],
+)
+def test_a_text_that_is_far_too_long_is_refused_at_sight(server: Running, path: str, body: dict[str, Any]) -> None:
+    status, found = server.post(path, body)
+    assert status == 413
+    assert "far longer than the model can" in json.dumps(found)
 
 
 @pytest.mark.parametrize("path", ["/translate", "/v1/completions", "/classify"])
@@ -173,7 +191,7 @@ def test_processes_that_are_killed_are_started_again(server: Running, models: di
         status, found = running.result()
     wanted = regard.load(models["writer"]).generate("The cat", max_new_tokens=3000, temperature=0.0)[0].text
     assert (status, found["choices"][0]["text"]) == (200, wanted)  # it was tried once more
-    assert next_one == (200, {"translatedText": regard.load(models["en-de"]).translate("a b c")})
+    assert next_one == (200, {"translatedText": engines.load(models["en-de"]).translate("a b c")})
     waited_for(lambda: server.get("/ready")[0] == 200)
     assert not before & set(server.workers())
     assert "the process of writer is lost (exit code -9)" in "".join(server.log)

@@ -30,11 +30,11 @@ def selected(trace: Trace, how: Mapping[str, Any]) -> Trace:
     return Trace(trace.rows, weights, {name: trace.axes[name] for name in weights}, trace.meta)
 
 
-def readable(trace: Trace) -> dict[str, Any]:
-    """For JSON: rows of tokens, and for each attention which of them it joins, and its weights (head, asks, reads)."""
+def readable(trace: Trace) -> bytes:
+    """As JSON: rows of tokens, and for each attention which of them it joins, and its weights (head, asks, reads)."""
     _check(trace, READABLE, "ask for one layer or head, or for format uint8")
     weights = {name: np.round(heads.astype(float), DIGITS).tolist() for name, heads in trace.weights.items()}
-    return {**_head(trace), "weights": weights}
+    return json.dumps({**_head(trace), "weights": weights}, ensure_ascii=False).encode()
 
 
 def binary(trace: Trace, format: str) -> bytes:
