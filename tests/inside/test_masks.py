@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.attention import capture
-from regard.errors import ConfigError, LimitError
+from regard.errors import ConfigError, DataError, LimitError
 from regard.inside import masks, positions, trace
 from regard.inside.reading import read
 from regard.inside.scene import script
@@ -59,6 +59,11 @@ def test_each_mask_is_called_by_what_it_hides() -> None:
     padded = masks(loaded("gpt2"), *TEXTS["gpt2"], padding=2)
     assert padded.masks["decoder.0.self"].kinds == ("padding", "look-ahead")
     assert [token.special for token in padded.rows["text"].tokens[:3]] == [True, True, False]
+
+
+def test_a_classifier_of_single_texts_reads_no_pairs() -> None:
+    with pytest.raises(DataError, match=r"another number of texts.\n  found: 2\n  wanted: 1"):
+        masks(loaded("pooling"), "the cat", "a dog")
 
 
 def test_a_model_without_attention_has_no_masks() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from regard.inside.scene import scene
+from regard.inside.scene import attention_of, scene
 from regard.inside.workings import reach_of
 from regard.insight import Trace, by_norms
 
@@ -17,5 +17,5 @@ def norms(model: Any, text: str, second: str | None = None, *, generate: int = 0
     lengths = {}
     for name in seen.trace.names:
         values = seen.recording.last(name, "values")
-        lengths[name] = reach_of(seen.attention(name), values)[0].float().cpu().numpy()
+        lengths[name] = reach_of(attention_of(model, name), values)[0].float().cpu().numpy()
     return by_norms(seen.trace, lengths)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import torch
 
-from regard.errors import ConfigError, LimitError
+from regard.errors import ConfigError, DataError, LimitError
 from regard.inside.scene import Script
 from regard.insight import Token, TokenRow
 from regard.tasks.classification import Examples
@@ -73,6 +73,9 @@ def _text(model: Generator, given: Script, padding: int) -> Reading:
 
 def _marked(model: Encoder | Classifier, given: Script, padding: int) -> Reading:
     sides = [given.text] if given.second is None else [given.text, given.second]
+    if isinstance(model, Classifier) and len(sides) not in model.takes:
+        wanted = " or ".join(map(str, model.takes))
+        raise DataError("This classifier takes another number of texts.", found=str(len(sides)), wanted=wanted)
     tokenizer = model.tokenizers.tokenizer
     tokens, lengths, segments = (part.to(_device(model)) for part in Examples([sides], tokenizer).batch([0]))
     _check(tokens.shape[1] + padding, model.limit)

@@ -72,16 +72,9 @@ class Scene:
     trace: Trace
     recording: Recording
 
-    def attention(self, name: str) -> Attends:
-        """The part of the model that has this name."""
-        for part in self.model.model.modules():
-            if isinstance(part, Attends) and part.name == name:
-                return part
-        raise ConfigError(f"There is no attention called {name!r}.", wanted=f"one of {', '.join(self.trace.names)}")
-
     def row(self, name: str, row: int) -> "Row":
         """One row of one attention, as the trace counts them."""
-        attention = self.attention(name)
+        attention = attention_of(self.model, name)
         left = len(self.trace.rows_of(name)[0]) - row
         calls = self.recording.all(name)
         for call in range(len(calls) - 1, -1, -1):  # from the end: what came before was not part of the trace
@@ -113,9 +106,20 @@ class Row:
         return self.recording.all(self.attention.name, what)[self.call][0]
 
 
-def scene(model: Any, text: str, second: str | None = None, *, generate: int = 0, keep: Sequence[str]) -> Scene:
-    """A trace, and what passed on the way. keep: as in `capture`; the weights are always kept."""
+def attention_of(model: Any, name: str) -> Attends:
+    """The part of a loaded model that attends under this name."""
+    parts = {part.name: part for part in model.model.modules() if isinstance(part, Attends)}
+    if name not in parts:
+        raise ConfigError(f"There is no attention called {name!r}.", wanted=f"one of {', '.join(parts) or 'none'}")
+    return parts[name]
+
+
+def scene(
+    model: Any, text: str, second: str | None = None, *, name: str | None = None, generate: int = 0, keep: Sequence[str]
+) -> Scene:
+    """A trace, and what passed on the way. keep: as in `capture`, the weights always; name: only of this attention."""
+    heard = model.model if name is None else attention_of(model, name)
     second = own_words(model, text, second)  # before: what its search does is not part of the scene
-    with capture(model.model, keep=("weights", *keep)) as recording:
+    with capture(heard, keep=("weights", *keep)) as recording:
         found = trace(model, text, second, generate=generate)
     return Scene(model, found, recording)

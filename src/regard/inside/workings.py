@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regard.attention import MultiHead, softmax
 from regard.errors import ConfigError
-from regard.inside.scene import Row, Scene, scene
+from regard.inside.scene import Row, Scene, attention_of, scene
 from regard.inside.terms import Terms, terms_of
 from regard.insight import Token
 
@@ -77,9 +77,9 @@ def workings(
 ) -> Workings:
     """How any loaded model came to the weights of one row. name: the whole name of an attention, as `attention(…)` has
     it; row, column: as its rows count tokens. Without a column, the vectors are those of the key that gets most."""
-    seen = scene(model, text, second, generate=generate, keep=KEEP)
+    seen = scene(model, text, second, name=name, generate=generate, keep=KEEP)
     _check(seen, name, head, row)
-    return _worked(seen, seen.row(name, row), terms_of(seen.attention(name)), head, row, column)
+    return _worked(seen, seen.row(name, row), terms_of(attention_of(model, name)), head, row, column)
 
 
 def _worked(seen: Scene, found: Row, terms: Terms, head: int, row: int, column: int | None) -> Workings:

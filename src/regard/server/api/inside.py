@@ -8,26 +8,18 @@ from starlette.responses import JSONResponse, Response
 from regard.server.api.asking import Served
 from regard.server.api.own import BYTES, ERRORS
 from regard.server.api.schema.inside import (
-    Aligned,
     Cell,
-    Charted,
     Checkpoint,
-    Grown,
     Linked,
-    Masked,
     Padded,
-    Placed,
     Places,
     Ran,
-    Run,
     Scene,
     Searched,
     Stepped,
-    Tagged,
-    Timed,
-    Worked,
     Written,
 )
+from regard.server.api.schema.inside_told import Aligned, Charted, Grown, Masked, Placed, Run, Tagged, Timed, Worked
 from regard.server.api.schema.own import Looked
 from regard.server.api.schema.texts import Body
 from regard.server.models import Models
