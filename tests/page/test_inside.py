@@ -120,16 +120,16 @@ def test_hidden_words_are_guessed(visit: Visit, site: Running, shown: dict[str, 
 
 
 def test_rollout_and_the_size_of_values_are_one_switch(visit: Visit, site: Running, shown: dict[str, Path]) -> None:
-    visit.open(site.address, model="bert", text="the cat is in", words=0).shown()
-    model = regard.load(shown["bert"])
-    trace = model.attention("the cat is in")
+    visit.open(site.address, model="transformer", text=SENTENCE, words=0).shown()
+    model = regard.load(shown["transformer"])
+    trace = model.attention(SENTENCE)
     raw = visit.sheet()
-    for how, wanted in (("rollout", rollout(trace)), ("norm", inside.norms(model, "the cat is in"))):
+    for how, wanted in (("rollout", rollout(trace)), ("norm", inside.norms(model, SENTENCE))):
         visit.page.click(f".choice [data-value={how}]")
         visit.page.wait_for_function(f"() => regard.looking.scene.state.how === '{how}'")
         visit.shown()
-        np.testing.assert_allclose(visit.sheet(), wanted.weights_of(trace.names[-1], "mean"), atol=1e-3)
-        assert np.abs(visit.sheet() - raw).max() > 1e-3
+        np.testing.assert_allclose(visit.sheet(), wanted.weights_of("decoder.1.cross", "mean"), atol=1e-3)
+        assert np.abs(visit.sheet() - raw).max() > 0.01
 
 
 def drawn(visit: Visit) -> list[Any]:

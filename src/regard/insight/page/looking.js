@@ -1,7 +1,7 @@
 // The first tab: one attention of one text, in all views that belong together.
 
 import { Answer } from "./answers.js";
-import { PALETTES, ramp, SHADES } from "./colours.js";
+import { darkest, PALETTES, ramp, SHADES } from "./colours.js";
 import { Comparing } from "./compare.js";
 import { Controls } from "./controls.js";
 import { Decoding } from "./decoding.js";
@@ -45,6 +45,7 @@ export class Looking {
     if (!trace.has(attention.name, true) && trace.more) this.app.fetch(trace, attention.name, true);
     const scene = this.#scene(trace, state, attention);
     this.scene = scene;
+    this.controls.box.hidden = state.tab === "decode";
     for (const part of [this.controls, this.sentence, this.tabs]) part.update(scene);
     this.#say(scene);
     return undefined;
@@ -59,7 +60,7 @@ export class Looking {
     const even = state.base ? evenSheet(trace, attention.name, state) : null;
     const shown = even ? { ...sheet, values: sheet.values.map((weight, i) => weight - even.values[i]) } : sheet;
     const dark = this.app.dark;
-    const most = largest(even ? shown.values.map(Math.abs) : sheet.values);
+    const most = even ? largest(shown.values.map(Math.abs)) : darkest(largest(sheet.values), sheet.S);
     const shade = SHADES[state.scale]?.(most) ?? SHADES.most(most);
     const level = (weight) => (weight < state.min ? 0 : shade(weight));
     const plain = ramp(PALETTES.includes(state.palette) ? state.palette : "blue", dark);

@@ -1,9 +1,11 @@
 // A model without attention: says so, and shows what it has instead.
 
+import { ramp } from "./colours.js";
 import { Decoding } from "./decoding.js";
 import { el, fill } from "./dom.js";
 import { Flow } from "./flow.js";
 import { figure, say } from "./words.js";
+import { strip } from "./workings.js";
 
 export class Plain {
   constructor(app) {
@@ -39,7 +41,20 @@ export class Plain {
     this.steps.hidden = this.flow.box.hidden;
     this.slider.max = Math.max(0, (this.decoding.timeline.value?.steps.length ?? 1) - 1);
     if (!this.flow.box.hidden) this.flow.update(scene);
+    this.#vector(scene);
     if (!this.decoding.box.hidden) this.decoding.update(scene);
+  }
+
+  // The first numbers of the vector that all passes through.
+  #vector({ dark }) {
+    const node = this.flow.answer.value?.nodes.find(({ id }) => id === "c");
+    const box = this.told.querySelector(".vector");
+    if (!node || !box || box.dataset.of === this.flow.answer.key) return;
+    box.dataset.of = this.flow.answer.key;
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    strip(canvas, node.numbers, ramp("both", dark));
+    box.setAttribute("aria-label", say("noneSize", { n: node.shape.at(-1) }));
+    fill(box, el("span", {}, say("noneSize", { n: node.shape.at(-1) })), canvas, "…");
   }
 
   #tell(found) {
