@@ -254,7 +254,7 @@ def test_a_text_without_tokens_is_not_penalised() -> None:
         ({"top_p": float("nan")}, "--top-p nan cannot be used."),
         ({"min_p": -0.01}, "--min-p -0.01 cannot be used.\n  found: -0.01\n  wanted: from 0"),
         ({"min_p": 1.5}, "--min-p 1.5 cannot be used."),
-        ({"repetition_penalty": 0.0}, "--repetition-penalty 0.0 cannot be used.\n  found: 0.0\n  wanted: more than 0"),
+        ({"repetition_penalty": 0.0}, "--repetition-penalty 0.0 cannot be used.\n  found: 0.0\n  wanted: from 0.01"),
         ({"repetition_penalty": -1.0}, "--repetition-penalty -1.0 cannot be used."),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",

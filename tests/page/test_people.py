@@ -150,9 +150,9 @@ def test_arrows_walk_through_words_cells_and_heads(visit: Visit, site: Running) 
     visit.settled()
     assert visit.state["ask"] == 1
     visit.page.locator(".surface[data-surface=main]").focus()
-    visit.page.keyboard.press("ArrowDown")
-    visit.page.keyboard.press("ArrowRight")
-    visit.page.keyboard.press("Enter")
+    for key in ("ArrowDown", "ArrowRight", "Enter"):
+        visit.settled()
+        visit.page.keyboard.press(key)
     visit.settled()
     assert (visit.state["ask"], visit.state["read"]) == (2, 0)
     visit.page.locator(".thumb[tabindex='0']").focus()

@@ -93,14 +93,14 @@ def test_an_address_that_makes_no_sense_is_made_the_best_of(visit: Visit, site: 
 
 def test_the_page_asks_for_a_key_and_brings_it(clumsy: Visit, shown: dict[str, Path], tmp_path: Path) -> None:
     keys = tmp_path / "keys"
-    keys.write_text("open sesame\n")
+    keys.write_text("open-sesame\n")
     with served(shown["bert"], words=("--api-key-file", keys)) as running:
         clumsy.open(running.address)
         assert "asks for a key" in clumsy.notice()
         clumsy.page.fill("#key", "wrong")
         clumsy.page.keyboard.press("Enter")
         clumsy.page.wait_for_function("() => document.querySelector('.notice').innerText.includes('does not fit')")
-        clumsy.page.fill("#key", "open sesame")
+        clumsy.page.fill("#key", "open-sesame")
         clumsy.page.keyboard.press("Enter")
         clumsy.shown()
         clumsy.page.reload()

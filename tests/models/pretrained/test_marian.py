@@ -162,7 +162,7 @@ def test_commands_train_it_on_and_give_it_back(run: Run, tmp_path: Path) -> None
     code, _, said = run("train", *tuned, "training.updates=4", "training.threads=1", "batch.tokens=400")
     assert code == 0, said
     (tmp_path / "lines.txt").write_text("".join(f"{text}\n" for text in ENGLISH), encoding="utf-8")
-    code, out, said = run("translate", tmp_path / "tuned", "--input", tmp_path / "lines.txt", "--jobs", "1")
+    code, out, said = run("translate", tmp_path / "tuned", "--input", tmp_path / "lines.txt", "--engine", "torch")
     assert (code, out.splitlines()) == (0, regard.load(tmp_path / "tuned").translate(ENGLISH)), said
     assert run("look", tmp_path / "tuned", ENGLISH[0], "--out", tmp_path / "x.svg")[0] == 0
     code, out, said = run("export", tmp_path / "tuned", "--to", "hf", "--out", tmp_path / "back")
