@@ -223,6 +223,21 @@ def test_files_of_two_models_are_told_apart(tmp_path: Path) -> None:
         read_tokenizers(tmp_path)
 
 
+def test_rules_whose_texts_are_no_texts_are_refused(tmp_path: Path) -> None:
+    whole = bytearray(learned("source"))
+    rules = read_pieces(_written(tmp_path, whole)).charsmap
+    inside = next(place for place in range(len(rules) - 1, 0, -1) if rules[place] & 0xC0 == 0x80)
+    whole[whole.find(rules) + inside] = 0
+    with pytest.raises(BundleError, match="rules for characters that are damaged"):
+        make_backend(read_pieces(_written(tmp_path, whole)), numbered(pieces(learned("source"))), where="x.spm")
+
+
+def _written(directory: Path, content: bytes) -> Path:
+    path = directory / "x.spm"
+    path.write_bytes(content)
+    return path
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_a_damaged_spelling_is_refused_or_read_but_nothing_else_happens(data: st.DataObject) -> None:

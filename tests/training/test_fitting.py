@@ -1,6 +1,8 @@
 """The largest batch that fits."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,14 @@ def test_a_batch_that_fits_does_fit(tmp_path: Path) -> None:
     assert any(words.startswith("batches of") for words in watcher.words)
     again = prepare(tree, tmp_path / "out", Silent(), resume=True)  # "auto" is no other setting than before
     assert again.config.tree()["batch"] == saved["batch"]
+
+
+def test_the_memory_of_a_process_is_not_that_of_the_one_that_started_it() -> None:
+    large = bytearray(600_000_000)
+    large[::4096] = b"x" * len(large[::4096])
+    asked = "from regard.training.speed import peak; print(peak('cpu'))"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert 1e7 < int(told.stdout) < len(large)
 
 
 def test_memory_of_this_machine() -> None:

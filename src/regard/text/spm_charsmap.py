@@ -19,12 +19,17 @@ INSIDE = 0x80
 
 
 def is_sound(charsmap: bytes) -> bool:
-    """Every way through the trie stays in it, and every leaf leads to the beginning of a character."""
+    """Every way through the trie stays in it, every leaf leads to the beginning of a character, and the texts are
+    texts."""
     size = int.from_bytes(charsmap[:HEAD], "little")
     if size % 4 or not size or len(charsmap) < HEAD + size:
         return False
     units = np.frombuffer(charsmap, dtype="<u4", count=size // 4, offset=HEAD).astype(np.int64)
-    texts = np.frombuffer(charsmap[HEAD + size :], dtype=np.uint8)
+    try:
+        charsmap[HEAD + size :].decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    texts = np.frombuffer(charsmap, dtype=np.uint8, offset=HEAD + size)
     return _follows(units, (texts & 0xC0) != INSIDE)
 
 

@@ -29,12 +29,15 @@ def peak(device: str) -> int | None:
     """Most memory that was held at once, on the device or by this process; None where nobody keeps count."""
     if device.startswith("cuda"):
         return torch.cuda.max_memory_allocated(device)
+    status = Path("/proc/self/status")
+    if status.exists():  # Linux's ru_maxrss would also count the program that started this one
+        lines = status.read_text(encoding="utf-8").splitlines()
+        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), None)
     try:
         import resource
     except ImportError:  # not on Windows
         return None
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return held if sys.platform == "darwin" else 1024 * held
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes, as macOS counts
 
 
 if __name__ == "__main__":
