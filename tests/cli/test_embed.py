@@ -101,3 +101,13 @@ def test_mistakes_are_told_before_the_work(model: Path, lines: Path, tmp_path: P
 def test_a_model_without_vectors_is_refused(lines: Path, tmp_path: Path) -> None:
     run_tiny(tmp_path, tmp_path / "translator")
     assert "cannot make vectors" in told("embed", tmp_path / "translator", "--input", lines)
+
+
+def test_an_engine_gives_the_same_vectors(model: Path, lines: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.npy"
+    run("embed", model, "--input", lines, "--output", out)
+    wanted = np.load(out)
+    assert run("embed", model, "--input", lines, "--output", out, "--engine", "ctranslate2").exit_code == 0
+    assert np.abs(np.load(out) - wanted).max() < 1e-4
+    assert (model / "engines").is_dir()
+    assert "no engine 'gpu'" in told("embed", model, "--input", lines, "--engine", "gpu")

@@ -281,3 +281,11 @@ def test_ctrl_c_while_streaming_leaves_the_terminal_as_it_was(tmp_path: Path, ho
     assert "\x1b" not in said
     letters_only = said.replace("^C", "").strip()
     assert set(letters_only) <= set("abcdefghijklmno\ufffd")
+
+
+def test_an_engine_finds_what_torch_finds(directory: Path, run: Run, tmp_path: Path) -> None:
+    words = ("generate", directory, "--input", prompts_file(tmp_path), *SHORT, "--beam", 2)
+    assert run(*words, "--engine", "ctranslate2")[:2] == run(*words)[:2]
+    _, _, err = run("generate", directory, "The cat", *SHORT, "--engine", "ctranslate2")
+    assert err == "regard: what is drawn: computed by torch, ctranslate2 cannot\n"
+    assert "no engine 'gpu'" in run("generate", directory, "x", "--engine", "gpu")[2]
