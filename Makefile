@@ -10,7 +10,7 @@ JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-page bench-large browser reverse soak clean
+.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page bench-large browser reverse soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ $(JOEYNMT_READY): constraints.txt bench/requirements-joeynmt.txt
 	$(JOEYNMT)/bin/pip install --quiet --disable-pip-version-check --no-deps -r bench/requirements-joeynmt.txt
 	@touch $@
 
-bench: $(BENCH_READY) $(JOEYNMT_READY) bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-page ## measured comparisons with peers, in venvs of their own
+bench: $(BENCH_READY) $(JOEYNMT_READY) bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page ## measured comparisons with peers, in venvs of their own
 	$(BENCH)/bin/python bench/training.py
 
 bench-recurrent: $(BENCH_READY) $(JOEYNMT_READY)
@@ -74,6 +74,9 @@ bench-language: $(BENCH_READY)
 
 bench-generation: $(BENCH_READY)
 	$(BENCH)/bin/python bench/generation.py
+
+bench-engines: $(BENCH_READY)
+	$(BENCH)/bin/python bench/engines.py
 
 bench-page: $(BENCH_READY) $(BROWSER)/require.min.js
 	$(BENCH)/bin/python bench/page.py

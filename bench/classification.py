@@ -36,7 +36,7 @@ class Experiment:
 
 
 EXPERIMENTS = (
-    Experiment("sst2-minilm", "sst2", f"--init {MINILM} training.epochs=2", 0.88, ("train", "train-phrases")),
+    Experiment("sst2-minilm", "sst2", f"--init {MINILM} training.epochs=1", 0.88, ("train", "train-phrases")),
     Experiment("trec-minilm", "trec", f"--init {MINILM} training.epochs=8", 0.95),
     Experiment("ag-news-minilm", "ag-news", f"--init {MINILM} training.epochs=3 data.too_long=cut", 0.90),
     Experiment("sst2-rnn", "sst2", "--model rnn:small model.pooling=max", 0.80, ("train", "train-phrases")),

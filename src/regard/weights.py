@@ -1,5 +1,6 @@
 """A model's weights as one safetensors file: no pickle is ever executed, same weights give the same bytes."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
@@ -37,6 +38,15 @@ def describe(path: Path) -> dict[str, int]:
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
     """Every parameter once (tied ones share a name)."""
     return dict(model.named_parameters())
+
+
+def fingerprint(model: nn.Module, *about: object) -> str:
+    """SHA-256 of a model's weights and of what else is told about it."""
+    digest = hashlib.sha256(repr(about).encode())
+    for name, weight in sorted(weights_of(model).items()):
+        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())
+        digest.update(weight.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def put_weights(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str) -> None:

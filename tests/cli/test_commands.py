@@ -237,6 +237,20 @@ def test_chinese_is_written_whatever_the_locale(model: Path) -> None:
     assert "xx → yy" in done.stdout.decode("utf-8")
 
 
+@pytest.mark.parametrize("at_once", ["", "1"], ids=["at the end", "on the way"])
+def test_it_ends_in_silence_when_nobody_reads_its_output(at_once: str) -> None:
+    """`regard … | head`"""
+    with subprocess.Popen(
+        [sys.executable, "-m", "regard", "--version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": at_once},
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
 def test_a_picture_that_cannot_be_written_is_told(model: Path, tmp_path: Path, run: Run) -> None:
     (tmp_path / "file").write_text("not a directory")
     for suffix in ("svg", "json", "npz"):

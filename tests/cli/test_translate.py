@@ -17,11 +17,13 @@ from typing import Any
 import pytest
 
 import regard
+from regard import engines
 from regard.models.pretrained.gpt2 import write_gpt2
 from regard.tasks import windows
 from regard.tasks.searching import Search
 from regard.tasks.translator import Translator
 from tests.commands import Run
+from tests.engines.translators import learned, learned_directory
 from tests.tasks.generators import letters
 from tests.tasks.libraries import brief, lines, write_bundle
 
@@ -143,6 +145,7 @@ def test_standard_input_is_translated_too(
         (["x", "--prefixes", "-"], "Prefixes cannot come from stdin"),
         (["x", "--output", "nowhere/o.txt"], "nowhere/o.txt cannot be written"),
         (["x", "--output", "in.txt/o.txt"], "in.txt/o.txt cannot be written"),
+        (["x", "--engine", "ctranslate"], "There is no engine 'ctranslate'"),
         (["x", "--jobs", "none"], "--jobs none"),
         (["x", "--jobs", "0"], "--jobs 0"),
         (["x", "--split", "--truncate"], "--truncate has no use"),
@@ -167,6 +170,47 @@ def test_a_model_of_another_kind_is_refused(run: Run, tmp_path: Path) -> None:
     code, _, err = run("translate", tmp_path, "x")
     assert code == 1
     assert "cannot translate" in err
+
+
+# Engines
+
+
+@pytest.mark.parametrize("engine", ["auto", "torch", "ctranslate2", "ctranslate2-int8"])
+def test_an_engine_computes_as_if_it_were_called_from_python(engine: str, run: Run) -> None:
+    texts = ["a b c", "", "d e f g"]
+    code, out, err = run("translate", learned_directory(), *texts, "--engine", engine)
+    assert code == 0, err
+    assert out.split("\n")[:-1] == engines.load(learned_directory(), engine).translate(texts)
+
+
+def test_what_torch_computes_instead_is_said_once(run: Run) -> None:
+    words = ("translate", learned_directory(), "a b", "c d", "--prefix", "b")
+    _, out, err = run(*words, "--engine", "ctranslate2")
+    assert err == "regard: --prefix: computed by torch, ctranslate2 cannot\n"
+    assert run(*words, "--engine", "torch") == (0, out, "")
+
+
+def test_an_output_is_not_gone_on_with_by_another_engine(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "LINES", 2)
+    source, out = write(tmp_path / "in.txt", ["a b c", "d e", "f g h", "a c"]), tmp_path / "out.txt"
+    words = ("translate", learned_directory(), "--input", source, "--output", out, "--jobs", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr("regard.tasks.unfinished.Output.write", broken_off(1))
+        assert run(*words, "--engine", "ctranslate2")[0] == 130
+    code, _, err = run(*words, "--engine", "torch", "--resume")
+    assert code == 1
+    assert "begun with another engine" in err
+    assert run(*words, "--resume")[0] == 0
+    assert out.read_text().split("\n")[:-1] == learned().translate(["a b c", "d e", "f g h", "a c"])
+
+
+def test_several_processes_have_the_engine_too(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(windows, "LINES", 2)
+    source = write(tmp_path / "in.txt", ["a b c", "d e", "f g h", "a c", "b"])
+    words = ("translate", learned_directory(), "--input", source, "--engine", "ctranslate2-int8")
+    assert run(*words, "--jobs", 2)[:2] == run(*words, "--jobs", 1)[:2]
 
 
 # Libraries

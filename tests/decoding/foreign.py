@@ -1,5 +1,7 @@
 """A network of Hugging Face as a stepper: their generate and our searches can be given the same one."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -38,3 +40,14 @@ def network(seed: int) -> GPT2LMHeadModel:
     shake(model, seed=seed + 1)
     model.lm_head.weight.data *= 2.5
     return model.double().eval()
+
+
+def generated(model: GPT2LMHeadModel, prompts: Tensor, end: int, **options: Any) -> list[tuple[int, ...]]:
+    """By their generate, without what follows the end mark."""
+    with torch.inference_mode():
+        rows = model.generate(
+            prompts, attention_mask=torch.ones_like(prompts), do_sample=False,
+            pad_token_id=PAD, eos_token_id=end, **options,
+        )  # fmt: skip
+    made = [row[prompts.shape[1] :] for row in rows.tolist()]
+    return [tuple(row[: row.index(end)] if end in row else row) for row in made]

@@ -216,14 +216,7 @@ LENGTH = 30
 
 
 def generated(model: Any, end: int, **options: Any) -> list[tuple[int, ...]]:
-    """By Hugging Face, without what follows the end mark."""
-    with torch.inference_mode():
-        rows = model.generate(
-            PROMPTS, attention_mask=torch.ones_like(PROMPTS), do_sample=False, max_new_tokens=LENGTH,
-            pad_token_id=foreign.PAD, eos_token_id=end, **options,
-        )  # fmt: skip
-    made = [row[PROMPTS.shape[1] :] for row in rows.tolist()]
-    return [tuple(row[: row.index(end)] if end in row else row) for row in made]
+    return foreign.generated(model, PROMPTS, end, max_new_tokens=LENGTH, **options)
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.3, 2.0])

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 import regard
+from regard import engines
 from regard.attention import capture
 from regard.decoding import Hypothesis
-from regard.tasks.engine import Engine
+from regard.errors import BundleError
+from regard.tasks.crew import one_thread
+from regard.tasks.engine import Engine, TorchEngine
 from regard.tasks.searching import Asked, Search
 from regard.tasks.translator import Translator
 from tests.engines.translators import KINDS, TEXTS, engine, joint, learned, letters, random
@@ -80,18 +82,21 @@ def test_searches_find_the_same(how: dict[str, Any], tmp_path: Path) -> None:
     assert all(one.finished for some in ours for one in some[:1])
 
 
-def test_a_marian_finds_the_same(tmp_path: Path) -> None:
-    """With its habits: padding is banned, the end is forced at the limit."""
+def test_a_marian_chooses_the_same(tmp_path: Path) -> None:
+    """With its habits: padding is banned, the end is forced at the limit. Its weights are chance, so that many
+    hypotheses are nearly as good: a search that ends earlier may miss the best, but never finds a better one."""
     marians.write(tmp_path / "model", seed=9)
     translator = regard.load(tmp_path / "model")
-    texts = marians.sentences(60)
-    given = asked(translator, texts)
+    given = asked(translator, marians.sentences(60))
     fast = engine(translator, tmp_path)
-    for search in (translator.search(beam=1), translator.search(beam=4)):
+    for beam, least in ((1, 60), (4, 30)):
+        search = translator.search(beam=beam)
         ours = everything(translator.engine.search(given, search), len(given))
         found = everything(fast.search(given, search), len(given))
-        same = sum(a[0].tokens == b[0].tokens for a, b in zip(ours, found, strict=True))
-        assert same >= 0.95 * len(given)
+        same = [a[0].tokens == b[0].tokens for a, b in zip(ours, found, strict=True)]
+        assert sum(same) >= least
+        others = [(a[0], b[0]) for a, b, well in zip(ours, found, same, strict=True) if not well]
+        assert all(theirs.score <= mine.score + 1e-3 for mine, theirs in others)
     assert translator.habits.banned
     assert translator.habits.forced_end
 
@@ -175,13 +180,23 @@ def test_int8_is_nearly_the_same_and_says_what_it_is(tmp_path: Path) -> None:
 def test_it_uses_as_many_threads_as_torch_has_when_it_is_first_used(tmp_path: Path) -> None:
     translator = learned()
     fast = engine(translator, tmp_path)
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         translator.use(fast).translate("a b")
-    finally:
-        torch.set_num_threads(before)
     assert (fast.converted.open().num_translators, isinstance(fast, Engine)) == (1, True)
+
+
+def test_of_several_who_ask_nobody_waits_for_another(tmp_path: Path) -> None:
+    with one_thread():
+        served = engines.use(learned(), "ctranslate2", place=tmp_path, askers=2)
+        assert served.engine.converted.open().num_translators == 2
+
+
+def test_a_damaged_conversion_is_told(tmp_path: Path) -> None:
+    translator = engines.use(learned(), "ctranslate2", place=tmp_path)
+    weights = translator.engine.converted.directory / "model.bin"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(BundleError, match="(?s)cannot be read.*delete that directory"):
+        translator.translate("a b")
 
 
 def test_empty_texts_stay_empty(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import torch
+
 import regard
 from regard.engines.cache import kept
 from regard.engines.conversion import specified
@@ -38,7 +40,9 @@ def random(kind: str = "norm before", *, limit: int | None = 14, **habits: Any) 
     """Of a kind; its weights are chance, so that it hardly ever ends before `limit` tokens."""
     pair = tokenizers("bpe")
     config = TransformerConfig.parse({**SIZES, **KINDS[kind]})
-    model = Transformer(config, source_vocabulary=len(pair.source), target_vocabulary=len(pair.target), joint=False)
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        model = Transformer(config, source_vocabulary=len(pair.source), target_vocabulary=len(pair.target), joint=False)
     oracles.shake(model, seed=7)
     for parameter in model.parameters():
         parameter.data *= 1.5

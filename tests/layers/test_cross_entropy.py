@@ -6,10 +6,18 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from regard.layers import cross_entropy
 from regard.layers.cross_entropy import ROWS, summed_cross_entropy
 from tests.draws import assert_near, normal, words
 
 D, V = 5, 11
+
+
+@pytest.fixture(autouse=True, params=["a part at a time", "all at once"])
+def _parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of ROWS predictions, as a large vocabulary has them; a small one has all at once."""
+    if request.param == "a part at a time":
+        monkeypatch.setattr(cross_entropy, "LOGITS", ROWS)
 
 
 def output(bias: bool, dtype: torch.dtype = torch.float64) -> nn.Linear:

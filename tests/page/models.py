@@ -50,7 +50,7 @@ def _translator(home: Path, name: str) -> Path:
         "batch": {"tokens": 400},
         "data": {"train": [str(home / "pairs.tsv")], "val": [str(home / "pairs.tsv")], "langs": ["en", "zh"]},
         "training": {
-            "updates": UPDATES.get(name, 60), "warmup": 10, "validate_every": 1000, "threads": 1,
+            "updates": UPDATES.get(name, 60), "warmup": 10, "validate_every": 30, "threads": 1,
             "learning_rate": RATES.get(name, 3e-3),
         },
     }  # fmt: skip

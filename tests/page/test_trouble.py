@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+import regard
 from tests.page.browser import Visit, visiting
 from tests.page.models import SENTENCE
 from tests.server.serving import Running, served
@@ -55,15 +56,17 @@ def test_a_lost_server_leaves_what_is_there_and_is_found_again(clumsy: Visit, sh
         assert clumsy.page.locator(".notice").is_hidden()
 
 
-def test_a_model_without_attention_says_so_and_shows_what_it_has(visit: Visit, site: Running) -> None:
+def test_a_model_without_attention_says_so_and_shows_what_it_has(
+    visit: Visit, site: Running, shown: dict[str, Path]
+) -> None:
     visit.open(site.address, model="rnn", text=SENTENCE)
     visit.page.wait_for_selector("#answer")
     told = visit.page.inner_text(".plain")
     assert "rnn has no attention" in told
     assert SENTENCE in told
-    translated = site.post("/translate", {"q": SENTENCE, "source": "en", "target": "zh"})
-    assert visit.page.inner_text("#answer").strip() != ""
-    assert translated[0] == 200
+    assert visit.page.inner_text("#answer") == regard.load(shown["rnn"]).translate(SENTENCE)
+    visit.page.wait_for_selector(".flow .card")
+    assert "One step of Recurrent" in visit.page.inner_text(".flow")
 
 
 def test_a_model_that_is_not_served_is_told(clumsy: Visit, site: Running) -> None:

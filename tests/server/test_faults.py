@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import regard
+from regard import engines
 from tests.server.serving import Running, served, waited_for, write_classifier
 
 
@@ -64,6 +65,23 @@ def test_strange_texts_are_answered_or_refused(server: Running, text: str) -> No
     statuses = [server.post(path, body)[0] for path, body in asked]
     assert set(statuses) <= {200, 400, 404, 413, 422}, statuses
     works(server)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/translate", {"q": "x" * 900_000, "source": "en", "target": "de"}),
+        ("/v1/completions", {"model": "writer", "prompt": "x" * 900_000}),
+        ("/v1/embeddings", {"model": "encoder", "input": "x" * 900_000}),
+        ("/classify", {"texts": ["x" * 900_000]}),
+        ("/fill", {"text": "[MASK]" + "x" * 900_000}),
+        ("/attention", {"model": "encoder", "text": "x" * 900_000}),
+    ],
+)
+def test_a_text_that_is_far_too_long_is_refused_at_sight(server: Running, path: str, body: dict[str, Any]) -> None:
+    status, found = server.post(path, body)
+    assert status == 413
+    assert "far longer than the model can" in json.dumps(found)
 
 
 @pytest.mark.parametrize("path", ["/translate", "/v1/completions", "/classify"])
@@ -150,11 +168,13 @@ def test_clients_that_go_away_leave_nothing_behind(server: Running) -> None:
         {"model": "writer", "prompt": "a", "max_tokens": 16000, "stream": True, "temperature": 0}
     ).encode()
     head = f"POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n".encode()
-    for _ in range(10):
+    for _ in range(60):  # at any moment, in the middle of a write too
         answer = sent(server, head + b"content-type: application/json\r\n\r\n" + body)
         assert answer.startswith(b"HTTP/1.1 200")
+    assert server.process.poll() is None
     waited_for(lambda: b'regard_running{model="writer"} 0' in server.get("/metrics")[1])
     assert b'regard_waiting{model="writer"} 0' in server.get("/metrics")[1]
+    assert "socket" not in "".join(server.log)
     works(server)
 
 
@@ -171,7 +191,7 @@ def test_processes_that_are_killed_are_started_again(server: Running, models: di
         status, found = running.result()
     wanted = regard.load(models["writer"]).generate("The cat", max_new_tokens=3000, temperature=0.0)[0].text
     assert (status, found["choices"][0]["text"]) == (200, wanted)  # it was tried once more
-    assert next_one == (200, {"translatedText": regard.load(models["en-de"]).translate("a b c")})
+    assert next_one == (200, {"translatedText": engines.load(models["en-de"]).translate("a b c")})
     waited_for(lambda: server.get("/ready")[0] == 200)
     assert not before & set(server.workers())
     assert "the process of writer is lost (exit code -9)" in "".join(server.log)
@@ -194,10 +214,28 @@ def test_a_stream_that_is_cut_off_by_a_lost_process_says_so(server: Running) -> 
     works(server)
 
 
-def test_a_fault_of_ours_is_told_logged_and_left_behind(tmp_path: Path) -> None:
-    one_sided = write_classifier(tmp_path / "one-sided", type_vocab_size=1)  # a pair breaks it
-    with served(one_sided) as running:
-        status, found = running.post("/classify", {"texts": ["the cat", ["the cat", "a dog"]]})
+PLANTED = """
+from regard.tasks.classifier import Classifier
+
+sound = Classifier.classify
+
+
+def classify(self, examples, **how):
+    if any("dog" in text for text in examples[0]):
+        raise IndexError("planted")
+    return sound(self, examples, **how)
+
+
+Classifier.classify = classify
+"""
+
+
+def test_a_fault_of_ours_is_told_logged_and_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process that python starts runs sitecustomize.py first."""
+    (tmp_path / "sitecustomize.py").write_text(PLANTED)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *os.environ.get("PYTHONPATH", "").split()]))
+    with served(write_classifier(tmp_path / "sorter")) as running:
+        status, found = running.post("/classify", {"texts": ["a dog"]})
         assert (status, found["code"]) == (500, "fault")
         assert running.post("/classify", {"texts": ["the cat"]})[0] == 200
         waited_for(lambda: "A job failed." in "".join(running.log))

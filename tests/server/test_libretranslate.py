@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from libretranslatepy import LibreTranslateAPI
 
-import regard
+from regard import engines
 from regard.tasks.translator import Search
 from tests.server.serving import SENTENCES, Running
 
@@ -23,7 +23,7 @@ def client(server: Running) -> LibreTranslateAPI:
 
 @pytest.fixture(scope="module")
 def translator(models: dict[str, Path]) -> Any:
-    return regard.load(models["en-de"])
+    return engines.load(models["en-de"])  # as the server has it
 
 
 def refused(call: Callable[[], object]) -> tuple[int, str]:
@@ -104,6 +104,11 @@ def test_the_clients_mistakes_are_told_in_its_shape(client: LibreTranslateAPI) -
     assert "longer than the model can take" in error
 
 
+def test_what_other_clients_send_besides_is_taken(server: Running) -> None:
+    asked = {"q": "a b", "source": "en", "target": "de", "format": "text", "api_key": None, "secret": ""}
+    assert server.post("/translate", asked)[0] == 200
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "status", "told"),
     [
@@ -116,6 +121,7 @@ def test_the_clients_mistakes_are_told_in_its_shape(client: LibreTranslateAPI) -
         (b'{"q": "a", "source": "en", "target": "de", "x": 1}', "application/json", 400, "x: Extra inputs"),
         (b'{"q": "a", "source": "en", "target": "de", "alternatives": 99}', "application/json", 400, "alternatives"),
         (b"q=a&source=en", "application/x-www-form-urlencoded", 400, "target: Field required"),
+        (b' {"q": "a"}', "application/x-www-form-urlencoded", 400, "content-type: application/json"),
         (b"<q>a</q>", "application/xml", 400, "kind that is not understood"),
         (b'{"q": "' + b"a\\n" * 3000 + b'", "source": "en", "target": "de"}', "application/json", 413, "too many"),
     ],

@@ -52,7 +52,7 @@ def idle(server: Running) -> None:
 def test_a_full_server_says_when_to_come_again(small: Running) -> None:
     with streaming(small), ThreadPoolExecutor() as pool:
         waiting = [pool.submit(small.post, "/v1/completions", {**LONG, "max_tokens": 1}) for _ in range(2)]
-        waited_for(lambda: small.post("/v1/completions", LONG)[0] == 503)
+        waited_for(lambda: figure(small, "regard_waiting") == 2)
         connection = http.client.HTTPConnection("127.0.0.1", small.port, timeout=60)
         connection.request("POST", "/v1/completions", json.dumps(LONG), {"content-type": "application/json"})
         answer = connection.getresponse()

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import regard
+from regard import engines
 from regard.tasks.translator import Search
 from tests.runs import LETTERS
 from tests.server.serving import (
@@ -83,7 +84,7 @@ def busy(places: dict[str, Path]) -> Iterator[Running]:
 def questions(places: dict[str, Path]) -> list[Question]:
     draw = random.Random(0)
     found = [
-        one for name, langs in TRANSLATORS.items() for one in _translations(regard.load(places[name]), langs, draw)
+        one for name, langs in TRANSLATORS.items() for one in _translations(engines.load(places[name]), langs, draw)
     ]
     found += _texts(regard.load(places["writer"]), draw)
     found += _vectors(regard.load(places["encoder"]), draw) + _classes(regard.load(places["sorter"]), draw)

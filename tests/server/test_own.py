@@ -117,6 +117,7 @@ def test_the_server_says_what_it_serves_and_not_where_it_is(server: Running, mod
     assert (status, list(about)) == (200, list(models))
     assert about["en-de"]["langs"] == ["en", "de"]
     assert about["writer"]["limit"] == 40
+    assert [about[name]["engine"] for name in ("en-de", "encoder", "writer")] == ["ctranslate2"] * 2 + ["torch"]
     assert about["sorter"]["labels"] == ["order", "complaint", "thanks"]
     assert {"embed", "fill", "attention", "tokenize"} == set(about["encoder"]["verbs"]) - set(INSIDE)
     assert str(models["en-de"].parent) not in json.dumps(found)
@@ -151,3 +152,30 @@ def test_unknown_paths_are_told_in_the_shape_of_their_api(server: Running) -> No
     assert set(server.get("/nothing")[1]) == {"error", "code"}
     assert set(server.get("/v1/nothing")[1]["error"]) == {"message", "type", "param", "code"}
     assert server.get("/translate")[0] == 405
+
+
+@pytest.mark.parametrize("path", ["/classify", "/v1/completions"])
+def test_json_that_is_not_said_to_be_json_is_told(server: Running, path: str) -> None:
+    """As curl sends it without -H."""
+    status, found = server.post(path, {"texts": ["a"]}, {"content-type": "application/x-www-form-urlencoded"})
+    assert status in (400, 422)
+    assert "content-type: application/json" in json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("/classify", {"texts": [["a"]]}, "texts.0: Input should be a valid string; texts.0.1: Field required"),
+        ("/classify", {"texts": [], "truncat": 1}, "texts: List should have at least 1 item"),
+        ("/v1/completions", {"model": "writer", "stop": [""]}, "stop.0: String should have at least 1 character"),
+        ("/v1/embeddings", {"model": "encoder", "input": [[1]]}, "input.0: Input should be a valid string"),
+        ("/translate", {"q": 1, "source": "en", "target": "de"}, "q: Input should be a valid string"),
+    ],
+)
+def test_mistakes_are_told_by_the_names_of_fields_and_nothing_of_the_inside(
+    server: Running, path: str, body: dict[str, Any], told: str
+) -> None:
+    status, found = server.post(path, body)
+    assert status in (400, 422)
+    assert told in json.dumps(found)
+    assert "function" not in json.dumps(found)

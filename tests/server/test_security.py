@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,19 @@ def test_a_key_fits_or_does_not() -> None:
     assert keys.fit("two")
     assert not any(keys.fit(wrong) for wrong in ("", "on", "onee", "three", "\ud800"))
     assert not Keys()
+
+
+def test_keys_are_read_as_any_editor_writes_them(tmp_path: Path) -> None:
+    (tmp_path / "keys.txt").write_bytes("\ufeffone\r\n  two  \r\n#three\r\n".encode())
+    keys = Keys.read(tmp_path / "keys.txt")
+    assert [keys.fit(given) for given in ("one", "two", "three", "#three", "")] == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "two words", "a" * 201])
+def test_a_key_that_no_header_can_hold_is_refused(key: str, tmp_path: Path) -> None:
+    (tmp_path / "keys.txt").write_text(f"good\n\n{key}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="Key 2 in .* could never be sent"):
+        Keys.read(tmp_path / "keys.txt")
 
 
 def test_a_file_without_keys_is_refused(tmp_path: Path) -> None:
@@ -109,6 +123,12 @@ def test_a_name_that_was_made_up_for_this_machine_is_refused(server: Running, gu
     assert headers_of(server, "/info", Host="[")[0] == 403
     assert headers_of(server, "/info", Host=f"localhost:{server.port}")[0] == 200
     assert headers_of(guarded, "/info", Host="translate.example.org", Authorization=f"Bearer {KEY}")[0] == 200
+
+
+def test_a_probe_that_names_no_host_is_answered(server: Running) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+        connection.sendall(b"GET /health HTTP/1.0\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
 
 
 def test_to_be_open_to_everybody_is_said_loudly(models: dict[str, Path]) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from regard.errors import DataError, LimitError
-from regard.server.messages import Done, Job, Piece
-from regard.server.work.writing import JOIN_AFTER, Writing, row
+from regard.server.messages import Done, Failed, Job, Piece
+from regard.server.work.writing import JOIN_AFTER, Writing, each_alone, row
 from regard.tasks.generator import Generator
 from tests.tasks.generators import pair
 
@@ -97,6 +97,26 @@ def test_what_is_dropped_ends_with_the_next_step_and_tells_nothing(generator: Ge
     writing.drop([0])
     assert all(event.id == 1 for event in writing.step() if isinstance(event, Piece | Done))
     assert [text.job.id for text in writing.rows] == [1]
+
+
+def test_a_text_that_cannot_be_written_does_not_harm_the_others(generator: Generator) -> None:
+    how: dict[str, Any] = {"seed": 3, "max_new_tokens": 20}
+    texts = [row(generator, job(id, "The cat", **how, streamed=id == 2)) for id in range(3)]
+    writing = Writing(generator)
+    writing.join(texts)
+    pieces = [event for _ in range(4) for event in writing.step()]
+    texts[1].made[-1] = 10**6  # a token that the model does not have
+    writing.join([])
+    with pytest.raises(IndexError):
+        writing.step()
+    writing, told = each_alone(generator, writing.rows)
+    assert [event.id for event in told if isinstance(event, Failed)] == [1]
+    while writing.rows:
+        told += writing.step()
+    found = {event.id: event.value["text"] for event in told if isinstance(event, Done)}
+    (alone,) = generator.generate("The cat", **how)
+    assert found == {0: alone.text, 2: alone.text}
+    assert "".join(event.value for event in [*pieces, *told] if isinstance(event, Piece)) == alone.text
 
 
 def test_nobody_joins_too_often(generator: Generator) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.computing import Engine, told
 from regard.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ def embed(
         typer.Option("--normalize/--no-normalize", help="Vectors of length 1.  [default: as the model was made for]"),
     ] = None,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
+    engine: Engine = "torch",
 ) -> None:
     """Make a vector of each text. Row N of the output belongs to line N of the input, an empty line included."""
+    from regard import engines
     from regard.bundle import load
     from regard.cli.progress import counted
     from regard.data.readers import read_lines
@@ -45,6 +48,7 @@ def embed(
     if output is not None and (output.suffix not in WRITERS or not output.parent.is_dir()):
         wanted = f"a file in a directory that exists, its name ending in {' or '.join(WRITERS)}"
         raise ConfigError(f"{output} cannot be written.", wanted=wanted)
+    engines.check(engine)
     texts = read_lines(input)
     if not texts:
         raise DataError(f"{input} is empty.", wanted="a text a line", do="check that this is the file you meant")
@@ -52,6 +56,7 @@ def embed(
     encoder = load(model)
     if not hasattr(encoder, "embed"):
         raise ConfigError(f"{model} cannot make vectors of texts.", do="give a BERT")
+    engines.use(encoder, engine, place=Path(model), say=told)
     stream = encoder.vectors(texts, pooling=pooling, normalize=normalize, truncate=truncate)
     rows = _rows(counted(stream, total=len(texts), what="embedding"), len(texts))
     if output is None:

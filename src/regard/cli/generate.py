@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.computing import Engine, told
 from regard.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -47,8 +48,10 @@ def generate(
         bool, typer.Option("--explain", help="Show each token with its probability, its rank and what else was likely.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, one for each prompt.")] = False,
+    engine: Engine = "torch",
 ) -> None:
     """Continue texts, each printed with its prompt before it."""
+    from regard import engines
     from regard.bundle import load
     from regard.cli.progress import counted
     from regard.data.readers import read_lines
@@ -81,12 +84,14 @@ def generate(
         "alternatives": TOP if explain else 0,
     }
     Options(**options)  # mistakes are told before the model is read
+    engines.check(engine)
     prompts = list(prompt or ()) if input is None else read_lines(input)
     if not prompts:
         raise DataError(f"{input} is empty.", wanted="a prompt a line", do="check that this is the file you meant")
     generator = load(model)
     if not hasattr(generator, "generate"):
         raise ConfigError(f"{model} cannot continue texts.", do="train a language model: --task lm, or give a GPT-2")
+    engines.use(generator, engine, place=Path(model), say=told)
     _warn(generator, prompts)
     if stream or (stream is None and plain and sys.stdout.isatty()):
         found = [[_streamed(generator, prompts[0], options)]]

@@ -1,9 +1,8 @@
 """`regard`: parse and print, nothing else. A file per command; torch is imported only when a command runs."""
 
 import io
-import signal
+import os
 import sys
-import threading
 from typing import Annotated
 
 import typer
@@ -62,8 +61,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # Chinese, whatever the locale
-    if hasattr(signal, "SIGPIPE") and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `regard … | head` ends like any other tool
     try:
         app()
     except RegardError as error:
@@ -71,3 +68,15 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """The end of the output; if nobody reads it (`regard … | head`), nothing is said. (The signal for that, SIGPIPE,
+    stays ignored: it would also end a server when a client goes away.)"""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more when it ends
+        sys.exit(1)

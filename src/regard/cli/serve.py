@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.computing import Engine, told
+
 
 def serve(
     models: Annotated[
@@ -19,6 +21,7 @@ def serve(
     api_key_file: Annotated[
         Path | None, typer.Option(help="File with keys, one a line; requests must bring one of them.")
     ] = None,
+    engine: Engine = "auto",
     max_batch_tokens: Annotated[int, typer.Option(help="Most tokens that a model computes together.")] = 4096,
     max_concurrent: Annotated[int, typer.Option(help="Requests at a time; more are answered 503.")] = 256,
     timeout: Annotated[float, typer.Option(help="Seconds that a request may take.")] = 60.0,
@@ -32,20 +35,16 @@ def serve(
         host=host,
         port=port,
         keys=Keys() if api_key_file is None else Keys.read(api_key_file),
+        engine=engine,
         max_batch_tokens=max_batch_tokens,
         max_concurrent=max_concurrent,
         timeout=timeout,
     )
     logging.basicConfig(level=logging.WARNING, format="regard: %(message)s", stream=sys.stderr)
     if not settings.on_loopback and not settings.keys:
-        sys.stderr.write(
-            f"regard: WARNING: EVERYBODY WHO CAN REACH {host} CAN USE THIS SERVER, without a key.\n"
-            "  do this: give --api-key-file, or leave out --host and put a proxy before it\n"
+        told(
+            f"WARNING: EVERYBODY WHO CAN REACH {host} CAN USE THIS SERVER, without a key.\n"
+            "  do this: give --api-key-file, or leave out --host and put a proxy before it"
         )
-    sys.stderr.write(f"regard: loading {', '.join(models)}\n")
-    run(settings, lambda address: _say(f"regard: serving at {address} (described at {address}/docs)"))
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
+    told(f"loading {', '.join(models)}")
+    run(settings, lambda address: told(f"serving at {address} (described at {address}/docs)"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from regard.cli.computing import Engine, told
 from regard.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def translate(
     prefix: Annotated[str, typer.Option(help="What each translation begins with.")] = "",
     prefixes: Annotated[str | None, typer.Option(help="File of such prefixes, one for each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with scores.")] = False,
+    engine: Engine = "auto",
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on at the first line that --output lacks.", rich_help_panel=LIBRARY)
     ] = False,
@@ -80,6 +82,7 @@ def translate(
 
     What is written to --output is kept if the work is broken off: the same command with --resume goes on.
     """
+    from regard import engines
     from regard.bundle import load
     from regard.tasks.library import Library, Source
     from regard.tasks.searching import USUAL
@@ -87,11 +90,13 @@ def translate(
 
     asked: dict[str, Any] = {
         "beam": beam, "nbest": nbest, "penalty": length_penalty, "truncate": truncate,
+        "scores": as_json or nbest > 1,
         "repetition_penalty": repetition_penalty, "no_repeat_ngram": no_repeat_ngram,
         "sample": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "seed": seed,
     }  # fmt: skip
     given = {name: value for name, value in asked.items() if value is not None}
     USUAL.search(**given)  # mistakes are told before the model is read
+    engines.check(engine)
     processes = _jobs(jobs)
     _refuse(
         (bool(text and input), "Both sentences and --input were given.", "give one of them"),
@@ -106,12 +111,14 @@ def translate(
     translator = load(model)
     if not hasattr(translator, "translations"):
         raise ConfigError(f"{model} cannot translate.", do="give a model that was trained to: --task translation")
+    engines.use(translator, engine, place=Path(model), say=told)
     plain, objects = "numbered" if nbest > 1 else "text", "sentences" if split else "json"
     source = Source(tuple(text or ()), input or "-", prefix, prefixes)
     library = Library(translator, How(translator.search(**given), split), source, objects if as_json else plain)
     if not text and input in (None, "-") and sys.stdin.isatty():
         sys.stderr.write("Type sentences, one a line; Ctrl-D ends them.\n")
-    _write(library, partial(load, model), processes, output, resume=resume)
+    loaded_again = partial(engines.load, model, translator.engine.name)
+    _write(library, loaded_again, processes, output, resume=resume)
 
 
 def _jobs(text: str) -> int | Literal["auto"]:

@@ -38,8 +38,8 @@ class Distribution:
             (
                 "--repetition-penalty",
                 self.repetition_penalty,
-                0 < self.repetition_penalty < math.inf,
-                "more than 0; 1 is none, 1.2 is usual",
+                0.01 <= self.repetition_penalty <= 100,  # beyond, scores become infinite
+                "from 0.01 to 100; 1 is none, 1.2 is usual",
             ),
         ):
             if not possible:

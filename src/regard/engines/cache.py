@@ -4,7 +4,6 @@ The name of a conversion holds a fingerprint of all that it was made of. It is w
 renamed, so that a reader finds all of it or nothing, and two processes at once do not disturb each other.
 """
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -12,13 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import torch
 from torch import nn
 
+from regard import weights
 from regard.data.store import cache_directory
 from regard.engines.conversion import Words
 from regard.errors import LimitError
-from regard.weights import weights_of
 
 FORMAT = 1
 """Another number if conversions are made in another way."""
@@ -27,11 +25,7 @@ FOLDER, STEM = "engines", "ctranslate2"
 
 def fingerprint(model: nn.Module, words: Sequence[Words]) -> str:
     """SHA-256 of all that a conversion is made of: weights, settings, names of tokens."""
-    digest = hashlib.sha256(f"{FORMAT} {type(model).__name__} {model.config} {words}".encode())
-    for name, weight in sorted(weights_of(model).items()):
-        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())
-        digest.update(weight.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-    return digest.hexdigest()
+    return weights.fingerprint(model, FORMAT, type(model).__name__, model.config, words)
 
 
 def kept(key: str, place: Path | None, make: Callable[[Path], None]) -> Path:

@@ -34,20 +34,19 @@ KINDS: dict[type, Any] = {
 def load(model: str | Path, engine: str = AUTO, say: Say = unheard) -> Any:
     """What `regard.load` gives, with an engine. say: is told, once for each, what torch computes instead."""
     check(engine)
-    directory = Path(model)
-    return use(bundle.load(model), engine, place=directory if directory.is_dir() else None, say=say)
+    return use(bundle.load(model), engine, place=Path(model), say=say)
 
 
-def use(loaded: Any, engine: str = AUTO, *, place: Path | None = None, say: Say = unheard) -> Any:
-    """Lets that engine compute for what `regard.load` gave; gives the same object. place: its directory, where what is
-    converted is kept."""
+def use(loaded: Any, engine: str = AUTO, *, place: Path | None = None, say: Say = unheard, askers: int = 1) -> Any:
+    """Lets that engine compute for what `regard.load` gave; gives the same object. place: its directory, if it has one,
+    where what is converted is kept; askers: how many threads may ask at a time."""
     check(engine)
     if engine == TORCH:
         return loaded.use(None) if type(loaded) in KINDS else loaded
     precision: Precision = "int8" if engine == NAMES["int8"] else "float32"
     try:
         refuse(loaded, precision)
-        converted = _converted(loaded, place, precision)
+        converted = Converted(_converted(loaded, place), KINDS[type(loaded)].reader, precision, askers)
     except RegardError as error:
         if engine != AUTO:
             raise
@@ -78,8 +77,8 @@ def refuse(loaded: Any, precision: Precision) -> None:
         raise ConfigError(told, wanted=" or ".join(sorted(known)), do="take another --engine")
 
 
-def _converted(loaded: Any, place: Path | None, precision: Precision) -> Converted:
-    """What is on disk, made now if it is not there."""
+def _converted(loaded: Any, place: Path | None) -> Path:
+    """Where it is on disk, made now if it is not there."""
     key = fingerprint(loaded.model, words_of(loaded))
-    directory = kept(key, place, lambda draft: specified(loaded).save(str(draft)))
-    return Converted(directory, KINDS[type(loaded)].reader, precision)
+    home = place if place is not None and place.is_dir() else None
+    return kept(key, home, lambda draft: specified(loaded).save(str(draft)))

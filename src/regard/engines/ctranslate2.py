@@ -2,7 +2,7 @@
 
 Its beam search scores as ours does (log-probability / length^penalty, the end mark counted) and keeps what ours keeps.
 It differs in when it stops: as soon as so many hypotheses are finished, where ours goes on until nothing better can
-come. With PATIENCE times as many as the beam has, the two nearly always find the same.
+come (see PATIENCE).
 """
 
 import math
@@ -12,12 +12,11 @@ from typing import Any
 from regard.attention.capture import Attends
 from regard.decoding import Hypothesis
 from regard.engines.conversion import words_of
-from regard.engines.opening import NAMES, Aside, Converted, Say
+from regard.engines.opening import NAMES, PATIENCE, Aside, Converted, Say
 from regard.tasks.engine import Found, TorchEngine, batches
 from regard.tasks.searching import Asked, Search, most_tokens
 from regard.tasks.translator import Translator
 
-PATIENCE = 1.0
 BATCH_TOKENS = 1024
 
 
@@ -76,7 +75,7 @@ class CTranslate2Engine:
             asynchronous=True,
             beam_size=how.beam,
             num_hypotheses=how.nbest,
-            patience=PATIENCE,
+            patience=PATIENCE[self.converted.precision],
             length_penalty=how.penalty,
             min_decoding_length=0,
             max_decoding_length=max(most_tokens(model, habits, one) for one in asked),

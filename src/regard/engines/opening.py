@@ -9,38 +9,53 @@ from typing import Any, Literal
 import torch
 
 from regard.engines.installed import library
+from regard.errors import BundleError
 
 Precision = Literal["float32", "int8"]
 NAMES: dict[Precision, str] = {"float32": "ctranslate2", "int8": "ctranslate2-int8"}
+PATIENCE: dict[Precision, float] = {"float32": 2.0, "int8": 1.0}
+"""A search ends when so many times as many hypotheses are finished as the beam has. Twice as many as usual nearly
+always find what torch finds, which goes on until nothing better can come; int8 is for speed."""
 Say = Callable[[str], None]
 
 
 @dataclass
 class Converted:
-    """A model of CTranslate2: `reader` is its class, "Translator". together: threads compute one batch together, not a
-    batch each."""
+    """A model of CTranslate2: `reader` is its class, "Translator". askers: so many threads may ask at a time, and none
+    waits for another. together: threads compute one batch together, not a batch each."""
 
     directory: Path
     reader: str
     precision: Precision
+    askers: int = 1
     together: bool = False
     _opened: Any = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self) -> Any:
-        """With as many threads as torch has when it is first called: a process of many has one."""
+        """With as many threads for each asker as torch has when it is first called: a process of many has one."""
         with self._lock:
             if self._opened is None:
                 threads = torch.get_num_threads()
                 inter, intra = (1, threads) if self.together else (threads, 1)
-                self._opened = getattr(library(), self.reader)(
-                    str(self.directory),
-                    device="cpu",
-                    compute_type=self.precision,
-                    inter_threads=inter,
-                    intra_threads=intra,
-                )
+                self._opened = self._read(self.askers * inter, intra)
             return self._opened
+
+    def _read(self, inter: int, intra: int) -> Any:
+        try:
+            return getattr(library(), self.reader)(
+                str(self.directory),
+                device="cpu",
+                compute_type=self.precision,
+                inter_threads=inter,
+                intra_threads=intra,
+            )
+        except RuntimeError as error:
+            raise BundleError(
+                f"The converted model in {self.directory} cannot be read.",
+                found=str(error)[:200],
+                do="delete that directory: it is made again",
+            ) from None
 
 
 @dataclass

@@ -25,8 +25,8 @@ class CTranslate2Reader(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "B S"], lengths: Int[Tensor, "B"]) -> Float[Tensor, "B S D"]:
         """Each token in the light of all others."""
-        ids, sizes, first = (_view(part) for part in (tokens, lengths, torch.zeros_like(tokens)))
-        found = self.converted.open().forward_batch(ids, sizes, first)
+        first = torch.zeros_like(tokens).tolist()  # all are of the first segment
+        found = self.converted.open().forward_batch(_view(tokens), _view(lengths), first)
         return torch.from_numpy(np.array(found.last_hidden_state))
 
 

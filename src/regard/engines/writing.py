@@ -1,17 +1,16 @@
 """Texts continued by CTranslate2: the likeliest tokens and searches. What is drawn, shown or slides, torch writes."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from regard.attention.capture import Attends
 from regard.decoding import Hypothesis
 from regard.engines.conversion import words_of
-from regard.engines.opening import NAMES, Aside, Converted, Say
+from regard.engines.opening import NAMES, PATIENCE, Aside, Converted, Say
 from regard.tasks.generation import Options
 from regard.tasks.generator import Generator
 from regard.tasks.writing import Prompt, Writer
-
-PATIENCE = 1.0
 
 
 class CTranslate2Writer:
@@ -33,7 +32,7 @@ class CTranslate2Writer:
         return self._written(writer, prompts)
 
     def _written(self, writer: Writer, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, list[Hypothesis]]]:
-        groups = writer.batches(prompts)
+        groups = [list(alike) for batch in writer.batches(prompts) for _, alike in groupby(batch, _length)]
         waiting = [self._begun(group, writer.options) for group in groups]
         for group, results in zip(groups, waiting, strict=True):
             for prompt, result in zip(group, results, strict=True):
@@ -63,7 +62,7 @@ class CTranslate2Writer:
             asynchronous=True,
             beam_size=how.beam or 1,
             num_hypotheses=how.num,
-            patience=PATIENCE,
+            patience=PATIENCE[self.converted.precision],
             length_penalty=1.0,
             min_length=0,
             max_length=how.max_new_tokens,
@@ -80,3 +79,8 @@ class CTranslate2Writer:
     def _hypothesis(self, ids: tuple[int, ...], score: float) -> Hypothesis:
         finished = ids[-1:] == (self.end,)
         return Hypothesis(ids[:-1] if finished else ids, score * len(ids), score, finished, ())
+
+
+def _length(prompt: Prompt) -> int:
+    """Of prompts that are not of equal length, CTranslate2 gives the ends back with what it writes."""
+    return len(prompt.ids)

@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-ROWS = 128
-"""Predictions handled at a time: their logits then stay in the processor's cache."""
+LOGITS, ROWS = 1 << 20, 128
+"""So many logits are made at a time, of ROWS predictions at least: they then stay in the processor's cache."""
 
 
 def _product_dtype(weight: Tensor) -> torch.dtype:
@@ -33,8 +33,9 @@ class _LinearCrossEntropy(torch.autograd.Function):
         kind, device = _product_dtype(weight), hidden.device
         total = torch.zeros((), dtype=torch.float64 if device.type == "cpu" else torch.float32, device=device)
         matrix, shift = weight.to(kind), None if bias is None else bias.to(kind)
-        for first in range(0, len(hidden), ROWS):
-            rows, words = hidden[first : first + ROWS].to(kind), wanted[first : first + ROWS, None]
+        size = max(ROWS, LOGITS // len(weight))
+        for first in range(0, len(hidden), size):
+            rows, words = hidden[first : first + size].to(kind), wanted[first : first + size, None]
             wide = torch.promote_types(kind, torch.float32)
             log_probs = F.log_softmax(F.linear(rows, matrix, shift), dim=1, dtype=wide)
             total -= (1 - smoothing) * log_probs.gather(1, words).sum()
@@ -47,7 +48,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
             if to_bias is not None:
                 to_bias += gradient.sum(0)
             gradient = gradient.to(kind)
-            to_hidden[first : first + ROWS] = gradient @ matrix
+            to_hidden[first : first + size] = gradient @ matrix
             if kind == to_weight.dtype:
                 to_weight.addmm_(gradient.T, rows)
             else:

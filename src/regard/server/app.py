@@ -20,7 +20,7 @@ from regard.server.edge.listening import bound, listener
 from regard.server.edge.security import Guard
 from regard.server.metrics import Measured, Metrics
 from regard.server.models import Models
-from regard.server.refusals import OPENAI, RefusedError, fault, invalid, refusal, response
+from regard.server.refusals import OPENAI, RefusedError, fault, invalid, refusal, response, unlabelled
 from regard.server.settings import Settings
 
 ABOUT = "Models that translate, continue, classify and embed texts, and show where they look."
@@ -89,7 +89,8 @@ async def _refused(request: Request, error: RegardError) -> JSONResponse:
 
 async def _not_valid(request: Request, error: RequestValidationError) -> JSONResponse:
     status = 400 if request.url.path.startswith(OPENAI) else 422
-    return response(request.url.path, invalid(status, error.errors()))
+    labelled = "json" in request.headers.get("content-type", "") or not await request.body()
+    return response(request.url.path, invalid(status, error.errors()) if labelled else unlabelled(status))
 
 
 async def _http(request: Request, error: HTTPException) -> JSONResponse:

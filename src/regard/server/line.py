@@ -9,16 +9,16 @@ from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any, Protocol, runtime_checkable
 
-from regard.server.messages import Asked, Dropped
+from regard.server.messages import Asked, Dropped, Order
 
 logger = logging.getLogger("regard.server")
 
 
-def work(connection: Connection, place: str, budget: int) -> None:
+def work(connection: Connection, order: Order) -> None:
     """What the process does: torch is imported there, and not in the server."""
     from regard.server.work.worker import run
 
-    run(connection, place, budget)
+    run(connection, order)
 
 
 @runtime_checkable
@@ -32,10 +32,10 @@ class Owner(Protocol):
 class Line:
     """A process and the connection to it. Two threads speak and listen, so that the server never waits for a pipe."""
 
-    def __init__(self, place: str, budget: int, owner: Owner) -> None:
+    def __init__(self, order: Order, owner: Owner) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self.process: BaseProcess = context.Process(target=work, args=(theirs, place, budget), daemon=True)
+        self.process: BaseProcess = context.Process(target=work, args=(theirs, order), daemon=True)
         self.process.start()
         theirs.close()
         self._outgoing: SimpleQueue[Asked | Dropped | None] = SimpleQueue()

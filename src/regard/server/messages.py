@@ -38,6 +38,8 @@ class Facts:
     langs: tuple[str, str] | None = None
     """Of a translator: from, to."""
     labels: tuple[str, ...] = ()
+    engine: str = "torch"
+    """Who computes."""
     scores: Mapping[str, Any] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     """By language: see text/detection.py."""
@@ -48,6 +50,15 @@ class Facts:
 
 
 # To the model.
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a process is started for: which model, how many tokens it may compute together, and by which engine."""
+
+    place: str
+    budget: int
+    engine: str
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What a client is told when there is no answer: a status, and the reason in the shape of the API that was called."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from regard.errors import LimitError, RegardError
 
 LIBRETRANSLATE = ("/translate", "/detect", "/languages")
 OPENAI = "/v1/"
+NAME = re.compile("[A-Za-z_]+")
+KINDS_TRIED = ("body", "str", "int", "float", "bool")
 THROWN_AWAY = 1 << 26
 """Bytes of a refused request that are read at most."""
 
@@ -121,7 +124,18 @@ def as_ours(refusal: RefusedError) -> dict[str, Any]:
 KINDS = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 
+def unlabelled(status: int) -> RefusedError:
+    do = "send JSON with the header content-type: application/json (curl: -H 'content-type: application/json')"
+    return RefusedError(status, "The request is not said to be JSON.", do=do, code="unlabelled")
+
+
 def invalid(status: int, errors: Sequence[Any]) -> RefusedError:
     """A request that does not fit its schema: where, and what is wrong there, of the first mistakes."""
-    told = [f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in errors[:3]]
-    return RefusedError(status, "The request cannot be understood.", found="; ".join(told), code="invalid")
+    told = dict.fromkeys(f"{_field(error['loc'])}: {error['msg']}" for error in errors)
+    return RefusedError(status, "The request cannot be understood.", found="; ".join([*told][:3]), code="invalid")
+
+
+def _field(place: Sequence[str | int]) -> str:
+    """prompt.2, without what pydantic calls the kinds that were tried there: list[int], str, function-after[…]."""
+    named = [str(part) for part in place if isinstance(part, int) or NAME.fullmatch(part)]
+    return ".".join(part for part in named if part not in KINDS_TRIED) or "body"

@@ -1,6 +1,7 @@
 """What a server is told when it starts."""
 
 import hmac
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -8,6 +9,9 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from regard.errors import ConfigError
+
+KEY = re.compile("[!-~]{1,200}")
+"""What a key may be."""
 
 
 class Keys:
@@ -20,12 +24,15 @@ class Keys:
     def read(cls, path: Path) -> "Keys":
         """From a file, a key a line; empty lines and those that begin with # are none."""
         try:
-            lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+            lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"The keys in {path} cannot be read.", found=str(error)) from None
         keys = [line for line in lines if line and not line.startswith("#")]
         if not keys:
             raise ConfigError(f"There is no key in {path}.", wanted="a key a line")
+        if odd := [number for number, key in enumerate(keys, 1) if not KEY.fullmatch(key)]:
+            wanted = "letters, digits and signs of ASCII without spaces, at most 200: headers can hold no other"
+            raise ConfigError(f"Key {odd[0]} in {path} could never be sent.", wanted=wanted)
         return cls(keys)
 
     def __bool__(self) -> bool:
@@ -49,6 +56,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     keys: Keys = field(default_factory=Keys)
+    engine: str = "auto"
+    """Who computes: see regard.engines."""
     max_batch_tokens: int = 4096
     """Most tokens that a model computes together."""
     max_concurrent: int = 256

@@ -27,6 +27,7 @@ from regard.server.messages import (
     Failed,
     Job,
     Options,
+    Order,
     Piece,
     Ready,
 )
@@ -80,7 +81,7 @@ class Supervisor:
 
     async def start(self) -> None:
         """Until the model is loaded, or an error says why it cannot be."""
-        self._line = Line(self._place, self._settings.max_batch_tokens, self)
+        self._line = self._started()
         self.facts = await self._loaded
 
     @property
@@ -240,4 +241,7 @@ class Supervisor:
     async def _restart(self) -> None:
         await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES) - 1)])
         self._failures += 1
-        self._line = Line(self._place, self._settings.max_batch_tokens, self)
+        self._line = self._started()
+
+    def _started(self) -> Line:
+        return Line(Order(self._place, self._settings.max_batch_tokens, self._settings.engine), self)

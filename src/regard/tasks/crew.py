@@ -82,6 +82,11 @@ class Workshop:
                 yield from crew.run(chain([first], windows), write)
 
 
+def ending(code: int) -> str:
+    """What the exit code of a process says."""
+    return f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}"
+
+
 def alone(translator: Translator, windows: Iterable[Window], how: How, write: Write) -> Iterator[int]:
     """One window after the other, in this process."""
     for window in windows:
@@ -121,7 +126,7 @@ class _Worker:
             code = self.process.exitcode or 0
             raise RegardError(
                 "A process that translates has ended before its time.",
-                found=f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}",
+                found=ending(code),
                 do="call it again with --resume: what --output has is kept; fewer --jobs need less memory",
             ) from None
         if isinstance(told, RegardError):
@@ -226,15 +231,16 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Processes that are started inside the `with` never hear Ctrl-C: it is this one's business."""
-    if threading.current_thread() is not threading.main_thread():
+    """Processes that are started inside the `with` never hear Ctrl-C: it is this one's business, which hears of it when
+    the `with` ends."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(load: Load, how: How, link: Connection) -> None:

@@ -1,6 +1,7 @@
 """A language model: it continues texts, shows each choice, says what surprises it, and where it looks."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, overload
 
 from torch import nn
@@ -8,6 +9,7 @@ from torch import nn
 from regard.config import Tree
 from regard.errors import ConfigError, LimitError
 from regard.insight import Trace
+from regard.layers.packed import FEW, packed
 from regard.tasks.generation import Generation, Options
 from regard.tasks.looking import Looking
 from regard.tasks.surprisal import Surprisal, surprisals
@@ -156,10 +158,19 @@ class Generator:
                 yield prompt.place, [writer.generation(prompt, one) for one in found]
             return
         batches = writer.batches(prompts)
-        if writer.options.beam is not None:
-            for batch in watch(batches, total=len(batches), what="searching"):
-                yield from zip((prompt.place for prompt in batch), writer.searched(batch), strict=True)
-            return
+        rows = (writer.options.beam or 1) * max(map(len, batches), default=0)
+        with packed(self.model) if rows >= FEW else nullcontext():
+            yield from (self._searched if writer.options.beam is not None else self._continued)(writer, batches, watch)
+
+    def _searched(
+        self, writer: Writer, batches: list[list[Prompt]], watch: Watch
+    ) -> Iterator[tuple[int, list[Generation]]]:
+        for batch in watch(batches, total=len(batches), what="searching"):
+            yield from zip((prompt.place for prompt in batch), writer.searched(batch), strict=True)
+
+    def _continued(
+        self, writer: Writer, batches: list[list[Prompt]], watch: Watch
+    ) -> Iterator[tuple[int, list[Generation]]]:
         together = [Continuations(writer, batch) for batch in batches]
         steps = (step for batch in together for step in batch.steps())
         for _ in watch(steps, total=len(batches) * writer.options.max_new_tokens, what="writing"):

@@ -8,8 +8,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from regard import weights
 from regard.data.lines import lines_of
 from regard.errors import DataError
 from regard.tasks import windows as stretches
@@ -19,7 +18,6 @@ from regard.tasks.translator import Translator
 from regard.tasks.unfinished import Making
 from regard.tasks.windows import How, Line, Window
 from regard.watching import Watch, unwatched
-from regard.weights import weights_of
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,7 @@ class Library:
             return None
         facts: dict[str, Any] = {
             "model": fingerprint(self.translator),
+            "engine": self.translator.engine.name,
             "input": known.fingerprint,
             "prefix": known.prefixes or self.source.prefix,
             "form": self.form,
@@ -142,13 +141,9 @@ def texts_of(path: str, update: Callable[[bytes], None] = lambda raw: None) -> I
 def fingerprint(translator: Translator) -> str:
     """SHA-256 of all that a translation depends on: weights, sizes, tokenizers, habits. Where the model lies, and what
     it is called, does not matter."""
-    digest = hashlib.sha256(f"{translator.model.config} {translator.habits}".encode())
-    for tokenizer in (translator.tokenizers.source, translator.tokenizers.target):
-        digest.update(tokenizer.backend.to_str().encode())
-    for name, weight in sorted(weights_of(translator.model).items()):
-        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}".encode())
-        digest.update(weight.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-    return digest.hexdigest()
+    sides = (translator.tokenizers.source, translator.tokenizers.target)
+    spelling = [side.backend.to_str() for side in sides]
+    return weights.fingerprint(translator.model, translator.model.config, translator.habits, *spelling)
 
 
 def as_text(line: Line) -> str:

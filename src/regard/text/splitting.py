@@ -32,6 +32,8 @@ ITEM = re.compile(r"\W*(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})\.")
 """What stands before an item of a list."""
 LONG = 40
 """No abbreviation has so many letters."""
+TRIED = 1024
+"""Characters of a text that are tried first: most sentences have fewer."""
 ROMAN = re.compile(r"[IVXLCM]+")
 BULLETS = "-–—•*#¿¡…"
 PLACES = (
@@ -97,8 +99,8 @@ def cut_to_fit(sentence: str, fits: Callable[[str], bool]) -> Parts:
     characters."""
     pieces: list[str] = []
     spaces = [""]
-    while not fits(sentence) and len(sentence) > 1:
-        end = _place(sentence, _longest(sentence, fits))
+    while (longest := _longest(sentence, fits)) < len(sentence):
+        end = _place(sentence, longest)
         rest = sentence[end:].lstrip()
         pieces.append(sentence[:end])
         spaces.append(sentence[end : len(sentence) - len(rest)])
@@ -116,7 +118,8 @@ def _boundaries(text: str, language: str) -> Iterator[tuple[int, int]]:
         if match["wide"]:
             ends = _ends_wide(text, match)
         else:
-            told = text[begin : match.end("mark")]
+            end = match.end("mark")
+            told = text[max(begin, end - LONG) : end]
             ends = _may_begin(text, match.end(), small=small) and not (
                 match["mark"] == "." and _stops_within(told, text[match.end()], language)
             )
@@ -145,7 +148,7 @@ def _may_begin(text: str, at: int, *, small: bool) -> bool:
 
 def _stops_within(told: str, after: str, language: str) -> bool:
     """Whether the full stop at the end of what was told belongs to its last word, and the sentence goes on."""
-    found = LAST_WORD.search(told[-LONG:-1])
+    found = LAST_WORD.search(told[:-1])
     word = found.group().strip("'‘’‚") if found else ""
     small = word.lower()
     if ITEM.fullmatch(told) or (len(word) == 1 and word.isalpha()):
@@ -165,11 +168,14 @@ def _wide(text: str) -> bool:
 
 
 def _longest(text: str, fits: Callable[[str], bool]) -> int:
-    """How many characters of a text that does not fit do."""
-    high = 16
+    """How many of its first characters fit, one at least. (All of a very long text is never tried at once.)"""
+    low, high = 1, TRIED
     while high < len(text) and fits(text[:high]):
-        high *= 2
-    low, high = max(1, high // 2 if high > 16 else 1), min(high, len(text))
+        low, high = high, 2 * high
+    if high >= len(text):
+        if fits(text):
+            return len(text)
+        high = len(text)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(text[:middle]) else (low, middle)

@@ -20,6 +20,7 @@ from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers
 from tokenizers import Tokenizer as Backend
 
 from regard.errors import BundleError
+from regard.text.spm_charsmap import is_sound
 from regard.text.spm_format import Entry, Role, SentencePieces
 from regard.text.tokenizer import BEYOND, END, PAD, SPACE, START, UNKNOWN
 
@@ -91,6 +92,7 @@ def _check(model: SentencePieces, where: str) -> None:
         f"kind {model.kind}": model.kind not in KINDS,
         "pieces that are not to be used": any(entry.role == Role.UNUSED for entry in model.entries),
         "spaces that stand behind words, or stay spaces": not model.usual_spaces,
+        "rules for characters that are damaged": bool(model.charsmap) and not is_sound(model.charsmap),
     }
     if found := [what for what, is_so in odd.items() if is_so]:
         told = f"{where} spells in a way that is not known here."

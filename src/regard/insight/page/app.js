@@ -27,7 +27,7 @@ export class App {
     this.top = new Top(this.store);
     this.asking = new Asking(this.store, (query) => this.look(query));
     this.looking = new Looking(this);
-    this.plain = new Plain();
+    this.plain = new Plain(this);
     this.main = document.getElementById("main");
     this.content = el("div", { class: "content" });
     fill(this.main, this.live ? this.asking.box : null, this.notice.box, this.content);
@@ -87,7 +87,10 @@ export class App {
   async #load() {
     const { state } = this.store;
     const about = this.about;
-    if (!about) return this.models.length && this.notice.tell(new Trouble("model_not_found"));
+    if (!about) {
+      this.notice.tell(new Trouble("model_not_found"));
+      return this.redraw();
+    }
     if (!state.text && about.examples.length) return this.store.set({ text: about.examples[0] }, true);
     this.request?.abort();
     if (!state.text) return this.redraw();
@@ -95,7 +98,7 @@ export class App {
     this.busy = true;
     this.redraw();
     try {
-      const found = about.attends ? await this.#fetched(state, request.signal) : await this.plain.fetch(this.remote, about, state, request.signal);
+      const found = about.attends ? await this.#fetched(state, request.signal) : await this.plain.fetch(about, state, request.signal);
       if (request !== this.request) return undefined;
       this.trace = found;
       this.notice.clear();
@@ -123,7 +126,7 @@ export class App {
     const { about, store: { state } } = this;
     const query = Object.fromEntries(QUERY.map((key) => [key, state[key]]));
     const can = (verb) => this.live && Boolean(about?.verbs.some((one) => one === verb || one.endsWith(`/${verb}`)));
-    return { about, can, query, models: this.models, continues: Boolean(about?.verbs.includes("complete")), look: (asked) => this.look(asked) };
+    return { about, can, query, models: this.models, continues: Boolean(about?.verbs.includes("complete")), ask: (asked) => this.look(asked) };
   }
 
   // In which ways weights can be seen: rollout and the size of values are for models that attend in layers.

@@ -20,7 +20,7 @@ export class Beams {
 
   update(scene) {
     const { state } = scene;
-    const told = this.answer.get("/inside/beams", { model: scene.query.model, text: scene.query.text, forced: forcedIds(state), beam: Math.max(1, state.beam), max_new_tokens: scene.continues ? 8 : null });
+    const told = this.answer.get("/inside/beams", { model: scene.query.model, text: scene.query.text, forced: forcedIds(state), beam: state.beam || 5, max_new_tokens: scene.continues ? 8 : null });
     if (this.answer.error) return fill(this.box, el("p", { class: "note" }, this.answer.error.message));
     const key = [this.answer.key, Boolean(told), this.follow, state.lang, scene.dark].join("|");
     if (!told || key === this.shown) return undefined;
@@ -37,7 +37,7 @@ export class Beams {
   #choose(scene, told, place) {
     this.follow = place;
     if (scene.continues) scene.redraw();
-    else scene.look({ ...scene.query, second: place ? told.hypotheses[place].text : null });
+    else scene.ask({ ...scene.query, second: place ? told.hypotheses[place].text : null });
     scene.redraw();
   }
 

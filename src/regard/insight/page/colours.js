@@ -36,7 +36,11 @@ export function inkOn(colours, level) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.25 ? "#16150f" : "#ffffff";
 }
 
-// From a weight to 0…1 of a palette. most: the largest weight that is shown.
+// The weight that gets the darkest colour: the largest that is shown, but at least four times an even share, so that attention
+// that looks everywhere alike also looks pale.
+export const darkest = (most, S) => Math.max(most, Math.min(1, 4 / Math.max(1, S)));
+
+// From a weight to 0…1 of a palette. most: the one that gets the darkest colour.
 export const SHADES = {
   most: (most) => (weight) => weight / (most || 1),
   one: () => (weight) => weight,

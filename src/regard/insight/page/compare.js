@@ -35,9 +35,14 @@ export class Comparing {
     const kind = kinds.includes(state.other) ? state.other : kinds[0];
     fill(this.bar, choice(say("compareWith"), kinds.map((one) => ({ value: one, text: say(`other.${one}`) })), kind, (other) => scene.set({ other, than: "" })));
     this.#picker(scene, kind);
-    const second = this.#second(scene, kind);
+    const second = this.#second(kind === "text" && !state.than ? { ...scene, state: { ...state, than: this.#suggested(scene) } } : scene, kind);
     this.grid.hidden = !second;
     if (second) this.#draw(scene, second);
+  }
+
+  // Until somebody has chosen: the first example that is not looked at.
+  #suggested({ about, query }) {
+    return about?.examples.find((text) => text !== query.text) ?? "";
   }
 
   #possible({ attention, trace, models, can }, kind) {
@@ -55,7 +60,7 @@ export class Comparing {
     const set = (than, quiet) => scene.set({ other: kind, than: String(than) }, quiet);
     const select = (label, options) => el("label", {}, el("span", {}, label), el("select", { "data-control": "than", on: { change: (event) => set(event.target.value) } }, el("option", { value: "" }, "…"), options.map(([value, text]) => el("option", { value, selected: String(value) === state.than }, text))));
     if (kind === "text") {
-      const area = el("input", { type: "text", id: "than", value: state.than, placeholder: say("otherText"), "aria-label": say("otherText"), dir: "auto", "data-control": "than", on: { change: (event) => set(event.target.value.trim()) } });
+      const area = el("input", { type: "text", id: "than", value: state.than || this.#suggested(scene), placeholder: say("otherText"), "aria-label": say("otherText"), dir: "auto", "data-control": "than", on: { change: (event) => set(event.target.value.trim()) } });
       const others = (scene.about?.examples ?? []).filter((text) => text !== query.text && text !== state.than);
       fill(this.pick, el("label", { class: "wide" }, area), others.slice(0, 3).map((text) => el("button", { type: "button", class: "example", dir: "auto", on: { click: () => set(text) } }, text)));
     } else if (kind === "model") fill(this.pick, select(say("model"), models.filter(({ attends, name }) => attends && name !== query.model).map(({ name }) => [name, name])));

@@ -15,7 +15,7 @@ export class Controls {
 
   update(scene) {
     const { state, trace, attention } = scene;
-    const key = [trace.id, attention.name, state.head, state.words, state.marks, state.scale, state.base, state.palette, state.how, state.lang, scene.hows.join()].join("|");
+    const key = [trace.id, attention.name, state.head, state.words, state.marks, state.scale, state.base, state.palette, state.how, state.lang, scene.hows.join(), state.tab].join("|");
     if (key === this.key) return;
     this.key = key;
     const again = document.activeElement?.dataset?.control;
@@ -50,7 +50,7 @@ export class Controls {
   }
 
   #hows({ hows, state, set }) {
-    if (hows.length < 2) return null;
+    if (hows.length < 2 || state.tab === "steps") return null;
     return choice(say("how"), hows.map((how) => ({ value: how, text: say(`how.${how}`), title: say(`howTitle.${how}`) })), state.how, (how) => set({ how }));
   }
 

@@ -33,9 +33,10 @@ export class Decoding {
 
   #time(scene) {
     const { state } = scene;
+    this.seed = state.seed;
     this.#controls(scene);
     const forced = forcedIds(state);
-    const drawn = scene.continues ? { temperature: state.temperature, top_k: state.topk || null, top_p: state.topp, seed: 1, max_new_tokens: Math.max(state.generate || 0, 12) } : { beam: state.beam };
+    const drawn = scene.continues ? { temperature: state.temperature, top_k: state.topk || null, top_p: state.topp, seed: state.seed, max_new_tokens: Math.max(state.generate || 0, 12) } : { beam: state.beam || null };
     const told = this.timeline.get("/inside/timeline", { model: scene.query.model, text: scene.query.text, forced, top: 8, ...drawn });
     if (this.timeline.error) return fill(this.note, this.timeline.error.message);
     const key = [this.timeline.key, Boolean(told), state.lang, scene.dark].join("|");
@@ -71,7 +72,7 @@ export class Decoding {
         const input = (event) => { told.textContent = event.target.value; scene.set({ [name]: Number(event.target.value) }, true); };
         return el("label", {}, el("span", {}, say(name)), el("input", { type: "range", min, max, step, value: state[name], "data-control": name, on: { input } }), told);
       };
-      fill(this.bar, scene.continues ? [slide("temperature", 0, 2, 0.05), slide("topk", 0, 100, 1), slide("topp", 0.05, 1, 0.05)] : slide("beam", 1, 10, 1));
+      fill(this.bar, scene.continues ? [slide("temperature", 0, 2, 0.05), slide("topk", 0, 100, 1), slide("topp", 0.05, 1, 0.05), el("button", { type: "button", class: "quiet", on: { click: () => scene.set({ seed: this.seed + 1 }) } }, say("drawAgain"))] : slide("beam", 0, 10, 1));
     }
     this.controlled = key;
   }
@@ -84,7 +85,7 @@ export class Decoding {
     const key = [masked ? this.filling.key : "", Boolean(told), state.lang].join("|");
     if (key === this.filled) return;
     this.filled = key;
-    const hide = (place) => () => scene.look({ ...scene.query, text: scene.query.text.split(/(\s+)/).map((part, i) => (i === place ? part.replace(/[\p{L}\p{N}]+/u, "[MASK]") : part)).join("") });
+    const hide = (place) => () => scene.ask({ ...scene.query, text: scene.query.text.split(/(\s+)/).map((part, i) => (i === place ? part.replace(/[\p{L}\p{N}]+/u, "[MASK]") : part)).join("") });
     if (!masked) {
       fill(this.fills, el("h2", {}, say("fill")), el("p", { class: "note" }, say("fillHint")), el("p", { class: "words" }, scene.query.text.split(/(\s+)/).map((part, place) => (/[\p{L}\p{N}]/u.test(part) ? el("button", { type: "button", class: "hide", on: { click: hide(place) } }, part) : part))));
       return;

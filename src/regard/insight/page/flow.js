@@ -41,7 +41,7 @@ export class Flow {
     return el(attention ? "button" : "div", {
       class: `card ${kind}`, type: attention ? "button" : null, title: `${inputs.length ? `← ${inputs.join(", ")}\n` : ""}${(numbers ?? []).map(shortly).join("  ")}`,
       on: attention ? { click: () => scene.show(attention) } : {},
-    }, el("strong", {}, label), formula ? el("span", { class: "formula" }, formula) : null, el("span", { class: "note" }, `[${shape.join(" × ")}] ‖${norm.toFixed(2)}‖`), numbers?.length ? canvas : null,
+    }, el("strong", {}, label), formula ? el("span", { class: "formula" }, formula) : null, shape.length ? el("span", { class: "note" }, `${shape.join(" × ")} · ‖${norm.toFixed(1)}‖`) : null, numbers?.length ? canvas : null,
     inputs.length ? el("span", { class: "unseen" }, say("flowFrom", { inputs: inputs.join(", ") })) : null);
   }
 

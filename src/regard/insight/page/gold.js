@@ -19,3 +19,13 @@ export function scored(sheet, links) {
   const [inSure, inPossible] = [sure, possible].map((some) => made.filter((link) => some.has(link)).length);
   return { aer: 1 - (inSure + inPossible) / (made.length + sure.size), precision: inPossible / made.length, recall: inSure / sure.size };
 }
+
+// Links that the server knows of (words by their places in the text), as units of a sheet.
+export function linksIn(trace, sheet, { source, target, sure, possible }) {
+  const units = (side, name, { start, end }) => side.units.flatMap((unit, place) => {
+    const tokens = unit.special ? [] : unit.tokens.map((i) => trace.rows[name].tokens[i]);
+    return tokens.some((token) => token.start < end && token.end > start) ? [place] : [];
+  });
+  const links = (pairs, certain) => pairs.flatMap(([from, to]) => units(sheet.asks, sheet.axes[0], target[to]).flatMap((t) => units(sheet.reads, sheet.axes[1], source[from]).map((s) => [t, s, certain])));
+  return [...links(possible, false), ...links(sure, true)];
+}

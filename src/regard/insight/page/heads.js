@@ -1,6 +1,6 @@
 // All heads of all layers, each in small, with what it does: one canvas, and over it a button for each.
 
-import { pixelsOf } from "./colours.js";
+import { darkest, pixelsOf } from "./colours.js";
 import { el, fill } from "./dom.js";
 import { measured, SORTS } from "./measures.js";
 import { CanvasPen } from "./pen.js";
@@ -57,7 +57,7 @@ export class Heads {
       entries.forEach((entry, place) => Object.assign(entry, { row: Math.floor(place / columns), column: place % columns }));
     }
     const side = state.sort === "layer" ? 22 : 0;
-    const pitch = Math.max(20, Math.min(84, (this.box.clientWidth - side - 2) / columns));
+    const pitch = Math.max(20, Math.min(104, (this.box.clientWidth - side - 2) / columns));
     const size = pitch - (pitch > 40 ? 8 : 3), below = size > 42 ? 16 : pitch - size;
     const rows = Math.max(...entries.map(({ row }) => row)) + 1;
     const [width, height] = [side + columns * pitch, 16 + rows * (size + below)];
@@ -79,7 +79,7 @@ export class Heads {
     const { look, state } = scene;
     if (!of) pen.rect(x, y, size, size, { stroke: look.line });
     else {
-      const most = Math.max(...of.small) || 1;
+      const most = darkest(Math.max(...of.small), layer.S);
       pen.cells(pixelsOf(of.small, (weight) => weight / most, scene.plain), of.wide, of.high, x, y, size, size);
       pen.rect(x, y, size, size, { stroke: look.line, thick: 0.5 });
       const tag = state.sort === "layer" ? of.tag && say(`tag.${of.tag}`) : figure(of[state.sort]);

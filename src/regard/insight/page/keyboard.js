@@ -4,6 +4,7 @@ import { chosenAttention, Trace } from "./trace.js";
 
 export function listenToKeys(app) {
   addEventListener("keydown", (event) => {
+    if (document.querySelector("dialog[open]")) return;
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input, textarea, select")) return;
     const act = ACTS[event.key];
     if (!act || (event.key !== "?" && !(app.trace instanceof Trace))) return;

@@ -1,12 +1,13 @@
 // The first tab: one attention of one text, in all views that belong together.
 
-import { PALETTES, ramp, SHADES } from "./colours.js";
+import { Answer } from "./answers.js";
+import { darkest, PALETTES, ramp, SHADES } from "./colours.js";
 import { Comparing } from "./compare.js";
 import { Controls } from "./controls.js";
 import { Decoding } from "./decoding.js";
 import { choice, el, fill, rich } from "./dom.js";
 import { Exports } from "./exports.js";
-import { linksOf, scored } from "./gold.js";
+import { linksIn, linksOf, scored } from "./gold.js";
 import { Growing } from "./growing.js";
 import { Heads } from "./heads.js";
 import { described, firstToken, hiddenShare } from "./reading.js";
@@ -22,6 +23,7 @@ export class Looking {
   constructor(app) {
     this.app = app;
     this.hovered = null;
+    this.known = new Answer(app);
     Object.assign(this, { sentence: new Sentence(), controls: new Controls(), views: new Views(), heads: new Heads(), growing: new Growing(), exports: new Exports() });
     this.said = el("p", { class: "said", "aria-live": "polite", id: "said" });
     this.switch = el("div", { class: "switch" });
@@ -43,6 +45,7 @@ export class Looking {
     if (!trace.has(attention.name, true) && trace.more) this.app.fetch(trace, attention.name, true);
     const scene = this.#scene(trace, state, attention);
     this.scene = scene;
+    this.controls.box.hidden = state.tab === "decode";
     for (const part of [this.controls, this.sentence, this.tabs]) part.update(scene);
     this.#say(scene);
     return undefined;
@@ -57,7 +60,7 @@ export class Looking {
     const even = state.base ? evenSheet(trace, attention.name, state) : null;
     const shown = even ? { ...sheet, values: sheet.values.map((weight, i) => weight - even.values[i]) } : sheet;
     const dark = this.app.dark;
-    const most = largest(even ? shown.values.map(Math.abs) : sheet.values);
+    const most = even ? largest(shown.values.map(Math.abs)) : darkest(largest(sheet.values), sheet.S);
     const shade = SHADES[state.scale]?.(most) ?? SHADES.most(most);
     const level = (weight) => (weight < state.min ? 0 : shade(weight));
     const plain = ramp(PALETTES.includes(state.palette) ? state.palette : "blue", dark);
@@ -67,14 +70,14 @@ export class Looking {
       colours: plain, focus: this.hovered ?? (pinned.ask === null && pinned.read === null ? { ask: this.first, read: null } : pinned),
       rows: state.step === null ? sheet.T : Math.max(1, Math.min(sheet.T, state.step)), hows: this.app.hows(trace, attention), views: this.views, live: this.app.live,
       ...this.app.around(), stepOf: (token) => (attention.axes[0] === "source" ? 0 : token), show: (name) => this.#show(trace, name), narrow: innerWidth < 960,
-      look: { ...this.app.inks(), ...shades(even, most, shade, level, plain, dark, state), gold: this.#gold(sheet, state), borders: borders(trace, attention, sheet) },
+      look: { ...this.app.inks(), ...shades(even, most, shade, level, plain, dark, state), gold: this.#gold(trace, sheet, state), borders: borders(trace, attention, sheet) },
       set: (changes, quiet) => this.app.store.set(changes, quiet), redraw: () => this.app.redraw(), trouble: (error) => this.app.trouble(error), page: () => this.app.page(),
       hover: (focus) => this.#hover(focus), pin: (focus) => this.#pin(focus),
     };
   }
 
   #pinned(sheet, { ask, read }) {
-    const at = (side, token) => (token === null || token >= side.of.length || side.of[token] < 0 ? null : side.of[token]);
+    const at = (side, token) => (!(token >= 0 && token < side.of.length) || token === null || side.of[token] < 0 ? null : side.of[token]);
     return { ask: at(sheet.asks, ask), read: at(sheet.reads, read) };
   }
 
@@ -104,9 +107,19 @@ export class Looking {
     this.app.store.set({ ask: null, read: null });
   }
 
-  #gold(sheet, state) {
-    if (!state.gold || !state.words || state.marks) return [];
+  // Links that were given, or that the server knows.
+  #gold(trace, sheet, state) {
+    if (!state.gold) {
+      const known = sheet.axes.join() === "prediction,source" && this.#knownLinks(trace);
+      return known ? linksIn(trace, sheet, known) : [];
+    }
+    if (!state.words || state.marks) return [];
     return linksOf(state.gold).filter(([t, s]) => t < sheet.T && s < sheet.S);
+  }
+
+  #knownLinks(trace) {
+    const { can, query } = this.app.around();
+    return can("gold") ? this.known.get("/inside/gold", { model: query.model, text: query.text, second: trace.rows.prediction.text })?.gold : null;
   }
 
   #say(scene) {
@@ -116,10 +129,13 @@ export class Looking {
     this.said.dataset.exact = String(trace.has(attention.name, true));
     fill(this.switch, choice(say("view"), ["matrix", "lines", "table"].map((view) => ({ value: view, text: say(`view.${view}`) })), state.view, (view) => scene.set({ view })));
     const links = scene.look.gold;
-    const aer = links.length ? scored(sheet, links) : null;
+    const aer = state.gold && links.length ? scored(sheet, links) : null;
+    const known = !state.gold && links.length ? this.#knownLinks(trace)?.heads : null;
+    const own = known?.find((one) => one.name === attention.name && one.head === state.head && one.shift === "predicts");
     fill(this.remarks, [
       !state.marks && say("hiddenAll", { share: `${(hiddenShare(sheet) * 100).toFixed(0)} %` }),
       state.gold && !aer && say("goldWords"),
+      own && say("goldKnown", { aer: figure(own.aer), best: figure(known[0].aer), name: known[0].name, head: known[0].head === "mean" ? say("mean") : known[0].head }),
       aer && say("goldSaid", { aer: figure(aer.aer), precision: figure(aer.precision), recall: figure(aer.recall) }),
       say(trace.has(attention.name, true) ? "exact" : "rough"),
     ].filter(Boolean).join(" · "));

@@ -16,7 +16,7 @@ export class Notice {
   // trouble: what `remote.js` throws; again: what is done once more
   tell(trouble, again = null) {
     const code = trouble.code && knows(trouble.code) ? trouble.code : trouble.code ? "invalid" : "unexpected";
-    const plain = code === "invalid" || code === "unexpected" || code === "http" ? trouble.message : "";
+    const plain = ["invalid", "unexpected", "http"].includes(code) || (trouble.message !== trouble.code && !trouble.found) ? trouble.message : "";
     const told = [["found", trouble.found], ["wanted", trouble.wanted]].filter(([, text]) => text).map(([key, text]) => `${say(key)}: ${text}`).join(" · ");
     this.box.hidden = false;
     this.box.dataset.code = code;

@@ -2,6 +2,7 @@
 
 import { unpacked } from "./tensors.js";
 
+const CODES = { 401: "invalid_api_key", 413: "too_long", 503: "busy", 504: "timeout" }; // for APIs without such words
 const KEY = "regard-key";
 
 // Why there is no answer. code: one word; more: what the server says of it.
@@ -61,7 +62,7 @@ export class Remote {
     } catch {
       // a proxy may answer with something else
     }
-    throw new Trouble(typeof told.code === "string" && told.code ? told.code : `http`, typeof told.error === "string" ? told : { error: `HTTP ${answer.status}` });
+    throw new Trouble(told.code || CODES[answer.status] || "http", typeof told.error === "string" ? told : { error: `HTTP ${answer.status}` });
   }
 }
 

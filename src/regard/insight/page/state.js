@@ -7,10 +7,10 @@ export const DEFAULTS = {
   ask: null, read: null, step: null,                // tokens that are pinned; how far a translation has come
   sort: "layer", gold: "", palette: "blue", lang: "", theme: "",
   other: null, than: "",                            // what it is compared with
-  force: "", temperature: 1, topk: 0, topp: 1, beam: 4,
+  force: "", temperature: 0, topk: 0, topp: 1, seed: 1, beam: 0,
 };
 
-const NUMBERS = new Set(["generate", "layer", "min", "ask", "read", "step", "temperature", "topk", "topp", "beam"]);
+const NUMBERS = new Set(["generate", "layer", "min", "ask", "read", "step", "temperature", "topk", "topp", "seed", "beam"]);
 
 export function written(state) {
   const told = new URLSearchParams();
@@ -26,7 +26,7 @@ export function readState(text) {
   for (const [key, value] of new URLSearchParams(text)) {
     if (!(key in DEFAULTS)) continue;
     if (typeof DEFAULTS[key] === "boolean") found[key] = value === "1" || value === "true";
-    else if (NUMBERS.has(key)) found[key] = Number.isFinite(Number(value)) && value !== "" ? Number(value) : DEFAULTS[key];
+    else if (NUMBERS.has(key)) found[key] = Number.isFinite(Number(value)) && value !== "" ? Math.max(0, Number(value)) : DEFAULTS[key];
     else if (key === "head") found[key] = /^\d+$/.test(value) ? Number(value) : "mean";
     else found[key] = value;
   }

@@ -35,6 +35,7 @@ export class Top {
   #model(state, models, name) {
     if (!models.length) return name ? el("p", { class: "model" }, name) : null;
     const options = models.map((one) => el("option", { value: one.name, selected: one.name === state.model }, one.name));
+    if (!models.some((one) => one.name === state.model)) options.unshift(el("option", { value: "", selected: true, disabled: true }, "…"));
     const change = (event) => this.store.set({ model: event.target.value, text: "", second: null, generate: 0, family: null, layer: null, head: "mean", ask: null, read: null, step: null, how: "raw" });
     return el("label", { class: "model" }, el("span", {}, say("model")), el("select", { id: "model", "data-control": "model", on: { change } }, options));
   }

@@ -35,7 +35,7 @@ export class Workings {
       told.heads > 1 && state.head === "mean" ? el("p", { class: "note" }, say("workingsHead")) : null,
       el("div", { class: "bar" }, choice(say("stage"), told.stages.map((one) => ({ value: one, text: say(`stage.${one}`) })), stage, pick), this.#scrubber(told, stage, pick)),
       el("p", { class: "formula" }, told.formula), el("p", { class: "said" }, rich(stageSaid(told, stage))),
-      this.#table(scene, told, stage), this.#vectors(scene, told));
+      el("div", { class: "split" }, this.#table(scene, told, stage), this.#vectors(scene, told)));
     return undefined;
   }
 

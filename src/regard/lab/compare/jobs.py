@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from regard import bundle
 from regard.config import Tree
@@ -20,6 +20,7 @@ from regard.files import write_text
 from regard.lab.compare.directory import advised
 from regard.lab.compare.figures import FIGURES, measure
 from regard.lab.compare.plan import Budget, Plan
+from regard.tasks.crew import ending
 from regard.training.directory import locked
 from regard.training.run import train
 from regard.training.speed import peak
@@ -70,7 +71,7 @@ class Worker(NamedTuple):
         if outcome is None:
             raise RegardError(
                 "A run has ended before its time.",
-                found=f"{self.job.label}: {_end(self.process.exitcode or 0)}",
+                found=f"{self.job.label}: {ending(self.process.exitcode or 0)}",
                 do="call it again: what is done is kept",
             )
         return bool(outcome)
@@ -155,7 +156,7 @@ def _leave_with_the_parent() -> None:
 
 @contextmanager
 def _signals() -> Iterator[None]:
-    """Inside the `with` SIGTERM counts as Ctrl-C, once, and a broken pipe is an error, not the end of this process."""
+    """Inside the `with` SIGTERM counts as Ctrl-C, once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)
@@ -164,15 +165,8 @@ def _signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before: dict[int, Any] = {signal.SIGTERM: signal.signal(signal.SIGTERM, stop)}
-    if hasattr(signal, "SIGPIPE"):
-        before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _end(code: int) -> str:
-    return f"signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"exit code {code}"
+        signal.signal(signal.SIGTERM, before)

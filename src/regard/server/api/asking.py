@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from regard.server.metrics import Metrics
 from regard.server.models import Models
-from regard.server.refusals import RefusedError, invalid
+from regard.server.refusals import RefusedError, invalid, unlabelled
 from regard.server.settings import Keys
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -52,6 +52,8 @@ def _fields(body: bytes, request: Request) -> Any:
     try:
         if kind == "application/json" and body:
             return json.loads(body)
+        if kind in ("", FORM) and body.lstrip()[:1] == b"{":
+            raise unlabelled(400)
         if kind in ("", FORM) or not body:
             return _form(body.decode()) | _form(request.url.query)
     except (ValueError, RecursionError) as error:

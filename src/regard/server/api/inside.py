@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from regard.server.api.asking import Served
-from regard.server.api.own import BYTES, ERRORS
+from regard.server.api.own import BYTES, ERRORS, JSON
 from regard.server.api.schema.inside import (
     Cell,
     Checkpoint,
@@ -96,5 +96,5 @@ async def _told(verb: str, asked: Body, models: Models) -> Response:
     how = {key: tuple(value) if isinstance(value, list) else value for key, value in how.items()}
     (done,) = await model.ask(verb, [given], **how)
     if isinstance(done.value, bytes):
-        return Response(done.value, media_type=BYTES)
-    return JSONResponse({"model": model.facts.name} | done.value if verb != "checkpoint" else done.value)
+        return Response(done.value, media_type=JSON if how.get("format") == "json" else BYTES)
+    return JSONResponse({"model": model.facts.name} | done.value)

@@ -1,5 +1,6 @@
 """Our own API: classes, hidden words, where a model looks, tokens; what is served, and how the server is."""
 
+import json
 from typing import Any
 
 from fastapi import APIRouter
@@ -27,7 +28,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 router = APIRouter(tags=["classes, words, attention"], responses=ERRORS)
 state = APIRouter(tags=["the server"], responses={status: ERRORS[status] for status in (401, 403)})
-BYTES = "application/octet-stream"
+BYTES, JSON = "application/octet-stream", "application/json"
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -59,15 +60,16 @@ async def attention(asked: Look, models: Served) -> Response:
     model = models.meant(asked.model, "attention")
     how = asked.model_dump(include={"generate", "name", "layer", "head", "words", "most", "view", "format"})
     (done,) = await model.ask("attention", [(asked.text, asked.second)], **how)
-    return Response(done.value, media_type=BYTES) if isinstance(done.value, bytes) else JSONResponse(done.value)
+    return Response(done.value, media_type=JSON if asked.format == "json" else BYTES)
 
 
 @router.post("/tokenize", response_model=Tokenized)
-async def tokenize(asked: Tokenize, models: Served) -> JSONResponse:
+async def tokenize(asked: Tokenize, models: Served) -> Response:
     """The tokens of texts."""
     model = models.meant(asked.model, "tokenize")
     done = await model.ask("tokenize", asked.texts, side=asked.side)
-    return JSONResponse({"model": model.facts.name, "tokens": [one.value for one in done]})
+    head = json.dumps({"model": model.facts.name})[:-1].encode()
+    return Response(head + b', "tokens": [' + b", ".join(one.value for one in done) + b"]}", media_type=JSON)
 
 
 @state.get("/info", response_model=Info)
@@ -104,6 +106,7 @@ def _about(facts: Facts) -> dict[str, Any]:
         "limit": facts.limit,
         "langs": None if facts.langs is None else list(facts.langs),
         "labels": list(facts.labels),
+        "engine": facts.engine,
         "scores": dict(facts.scores),
         "examples": list(facts.examples),
         "attends": facts.attends,

@@ -10,6 +10,8 @@ from regard.server.edge.security import is_open
 from regard.server.refusals import RefusedError, busy, overdue, refuse, response
 from regard.server.settings import Settings
 
+ALWAYS = ("/metrics",)
+"""Besides what is open to all: what a full server may still be asked."""
 WRITING = 30.0
 """Seconds beyond the time for the answer in which a client must have taken it."""
 Later = Callable[[], int]
@@ -25,7 +27,7 @@ class Intake:
         self._inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or is_open(scope["path"]):
+        if scope["type"] != "http" or is_open(scope["path"]) or scope["path"] in ALWAYS:
             await self._app(scope, receive, send)
             return
         try:

@@ -103,7 +103,8 @@ def bound(host: str, port: int) -> socket.socket:
 
 def listener(app: ASGIApp, settings: Settings, started: Callable[[], None], ending: Callable[[], None]) -> Listener:
     """A server for an application. started: called when it listens; ending: when it is told to end."""
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # whoever sends nonsense must not fill the log
+    for name in ("uvicorn.error", "asyncio"):  # whoever sends nonsense, or goes away, must not fill the log
+        logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
         http=timely(settings.arrival),

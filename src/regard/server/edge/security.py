@@ -66,7 +66,7 @@ class Guard:
             return RefusedError(
                 403, "Pages of other origins may not ask here.", found=f"origin {origin[:80]}", code="origin"
             )
-        if self._settings.on_loopback and host not in (*LOCAL, self._settings.host):
+        if self._settings.on_loopback and "host" in headers and host not in (*LOCAL, self._settings.host):
             return RefusedError(
                 403,
                 "This server answers to its own machine only.",
@@ -88,9 +88,9 @@ def given_key(headers: Mapping[str, str]) -> str:
     return key.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "")
 
 
-def check_key(keys: Keys, headers: Mapping[str, str], in_body: str) -> None:
+def check_key(keys: Keys, headers: Mapping[str, str], in_body: str | None) -> None:
     """LibreTranslate's clients send their key in the body."""
-    if keys and not given_key(headers) and not keys.fit(in_body):
+    if keys and not given_key(headers) and not keys.fit(in_body or ""):
         raise wrong_key()
 
 

@@ -1,5 +1,6 @@
 """Where a model looked, as an answer: readable numbers, or bytes that are as small as they can be."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,9 +51,11 @@ def binary(trace: Trace, format: str, whole: Trace) -> bytes:
     return page(trace).encode() if format == "html" else pack(trace, format, whole)
 
 
-def told(trace: Trace, format: str, whole: Trace) -> dict[str, Any] | bytes:
-    """One or the other."""
-    return readable(trace) if format == "json" else binary(trace, format, whole)
+def told(trace: Trace, format: str, whole: Trace) -> bytes:
+    """One or the other, as it is sent."""
+    if format == "json":
+        return json.dumps(readable(trace), ensure_ascii=False).encode()
+    return binary(trace, format, whole)
 
 
 def _check(trace: Trace, most: int, do: str) -> None:

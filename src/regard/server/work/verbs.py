@@ -1,8 +1,10 @@
 """What models can be asked for: one function for each verb, which takes the texts of a batch and gives their answers.
 
-This is the only place where a model is called, but for texts that are continued: see writing.py.
+This is the only place where a model is called, but for texts that are continued: see writing.py. Answers that may be
+large are JSON already: the server, which writes to all clients in turn, would be held up by making it.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,16 +17,19 @@ from regard.server.work.inside import INSIDE
 from regard.server.work.recent import Recent
 from regard.server.work.traces import selected, told, within
 
+LETTERS = 100
+"""No token of a text has so many, on the average."""
 MARKS = 2
 """Tokens that stand around a text, at most."""
 RECENT = Recent()
 
 
 class Answer(NamedTuple):
-    """`made`: how many tokens were made for it."""
+    """`made`: how many tokens were made for it; `read`: how many were read, if that was not known before."""
 
     value: Any
     made: int = 0
+    read: int | None = None
 
 
 How = Mapping[str, Any]
@@ -76,17 +81,10 @@ def attention(model: Any, texts: Sequence[tuple[str, str | None]], how: How) -> 
 
 
 def tokenize(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
-    """The tokens of each text, with their places in it."""
+    """The tokens of each text, with their places in it, as JSON."""
     tokenizer = _tokenizer(model, how["side"])
-    return [
-        Answer(
-            [
-                {"id": piece.id, "text": text[piece.start : piece.end], "start": piece.start, "end": piece.end}
-                for piece in tokenizer.pieces(text)
-            ]
-        )
-        for text in texts
-    ]
+    found = ([_token(text, piece) for piece in tokenizer.pieces(text)] for text in texts)
+    return [Answer(json.dumps(tokens, ensure_ascii=False).encode(), read=len(tokens)) for tokens in found]
 
 
 def _beam(model: Any, how: How) -> int:
@@ -107,6 +105,10 @@ VIEWS: dict[str, Callable[..., Trace]] = {"weights": trace, "rollout": _rolled_o
 """In which ways weights can be seen."""
 
 
+def _token(text: str, piece: Any) -> dict[str, Any]:
+    return {"id": piece.id, "text": text[piece.start : piece.end], "start": piece.start, "end": piece.end}
+
+
 def _masks(found: Any) -> list[list[dict[str, Any]]]:
     return [[{"word": word.text, "probability": word.probability} for word in words] for words in found]
 
@@ -122,10 +124,12 @@ def _count(tokenizer: Any, text: str) -> int:
 
 
 def _source_length(model: Any, text: str, how: How) -> int:
+    refuse_at_sight((text,), model.limit)
     return _short_enough(_count(model.tokenizers.source, text) + 1, model.limit)
 
 
 def _example_length(model: Any, example: Sequence[str], how: How) -> int:
+    refuse_at_sight(example, None if how["truncate"] else model.limit)
     length = sum(_count(_tokenizer(model), text) for text in example) + 1 + len(example)
     return _short_enough(length, model.limit, cut=how["truncate"])
 
@@ -134,10 +138,12 @@ def _text_length(model: Any, text: str, how: How) -> int:
     """Of a text to be embedded: word vectors have no limit."""
     prefix = model.embedding.prefix if hasattr(model, "embedding") else ""
     limit = model.embedding.limit if hasattr(model, "embedding") else None
+    refuse_at_sight((text,), None if how["truncate"] else limit)
     return _short_enough(_count(_tokenizer(model), prefix + text) + MARKS, limit, cut=how["truncate"])
 
 
 def _plain_length(model: Any, text: str, how: How) -> int:
+    refuse_at_sight((text,), getattr(model, "limit", None))
     return _count(_tokenizer(model), text) + MARKS
 
 
@@ -159,6 +165,18 @@ def _each(run: Callable[[Any, Any, How], Any]) -> Callable[[Any, Sequence[Any], 
 def _alone(model: Any, length: int, how: How) -> int:
     """One at a time."""
     return 1 << 30
+
+
+def refuse_at_sight(texts: Sequence[str], limit: int | None) -> None:
+    """Refuses what is too long at first sight: to count the tokens of a megabyte takes a second, and others wait."""
+    letters = sum(map(len, texts))
+    if limit is not None and letters > LETTERS * limit:
+        raise LimitError(
+            "The text is far longer than the model can take.",
+            found=f"{letters:,} characters",
+            wanted=f"at most {limit} tokens",
+            do="split it into parts",
+        )
 
 
 def _short_enough(length: int, limit: int | None, *, cut: bool = False) -> int:
@@ -190,7 +208,11 @@ VERBS = {
         run=attention,
         cost=_alone,
     ),
-    "tokenize": Verb(can=lambda model: hasattr(model, "tokenizers"), length=_plain_length, run=tokenize),
+    "tokenize": Verb(
+        can=lambda model: hasattr(model, "tokenizers"),
+        length=lambda model, text, how: len(text),
+        run=tokenize,
+    ),
     **{name: Verb(can=one.can, length=_given_length, run=_each(one.run), cost=_alone) for name, one in INSIDE.items()},
 }
 """By the name that a job has."""

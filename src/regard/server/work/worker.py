@@ -14,41 +14,58 @@ from typing import Any, NoReturn
 
 import torch
 
+from regard import engines
 from regard.attention import Attends
 from regard.bundle import load, read_card
 from regard.errors import RegardError
 from regard.memory import keep_freed_memory
-from regard.server.messages import Asked, Begun, Broken, Done, Dropped, Event, Facts, Failed, Job, Ready
+from regard.server.messages import Asked, Begun, Broken, Done, Dropped, Event, Facts, Failed, Job, Order, Ready
 from regard.server.work.batching import Entry, Waiting
 from regard.server.work.examples import examples
 from regard.server.work.interest import AbandonedError, Interest
 from regard.server.work.verbs import VERBS, Answer
-from regard.server.work.writing import COMPLETE, Writing, row
+from regard.server.work.writing import COMPLETE, Writing, each_alone, row
+from regard.tasks.encoder import Encoder
+from regard.tasks.translator import Translator
 from regard.training import probes
 
 logger = logging.getLogger("regard.server")
+LANES = 2
+"""Threads that compute."""
 
 
-def run(connection: Connection, place: str, budget: int) -> None:
+def run(connection: Connection, order: Order) -> None:
     """All that the process does. It ends when the server says so, or is gone; signals, which reach all processes when
     somebody presses Ctrl-C or a service ends, are the server's business."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="regard: %(message)s", stream=sys.stderr)
     if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(max(1, (os.cpu_count() or 1) // 2))  # for each of two lanes
+        torch.set_num_threads(max(1, (os.cpu_count() or 1) // LANES))
     keep_freed_memory()
     with suppress(BrokenPipeError):  # the server went away meanwhile
         try:
-            model = load(place)
-            model.run = (
-                place if Path(place).is_dir() and probes.updates(place) else None
-            )  # the owner's, never a client's
-            connection.send(Ready(facts_of(model, place)))
+            model = loaded(order)
+            model.run = _run_of(order.place)
+            connection.send(Ready(facts_of(model, order.place)))
         except RegardError as error:
             connection.send(Broken(error))
             return
-        Worker(model, connection, budget).run()
+        Worker(model, connection, order.budget).run()
+
+
+def loaded(order: Order) -> Any:
+    """The model, with its engine. (Texts that are continued have none: see writing.py.)"""
+    engines.check(order.engine)
+    model = load(order.place)
+    if isinstance(model, (Translator, Encoder)):
+        engines.use(model, order.engine, place=Path(order.place), say=logger.warning, askers=LANES)
+    return model
+
+
+def _run_of(place: str) -> str | None:
+    """Where one can see how the model came to be: the directory that the owner named, never a client."""
+    return place if Path(place).is_dir() and probes.updates(place) else None
 
 
 def facts_of(model: Any, place: str) -> Facts:
@@ -65,6 +82,7 @@ def facts_of(model: Any, place: str) -> Facts:
         limit=getattr(model, "limit", None),
         langs=langs if langs is not None and all(langs) else None,
         labels=tuple(getattr(model, "labels", ())),
+        engine=getattr(getattr(model, "engine", None), "name", engines.TORCH),
         scores={split: str(figures.get("headline", "")) for split, figures in card.get("scores", {}).items()},
         profiles=card.get("language_profile", {}),
         examples=examples(model, place),
@@ -168,9 +186,8 @@ class Worker:
             try:
                 self._say(writing.step())
             except Exception:
-                logger.exception("Texts could not be written.")
-                self._say([Failed(id) for id in ids])
-                writing = Writing(self._model)
+                writing, told = each_alone(self._model, writing.rows)
+                self._say(told)
             if ended := ids - {text.job.id for text in writing.rows}:
                 self._interest.end(ended)
 
@@ -190,7 +207,8 @@ class Worker:
 
 
 def _done(entry: Entry, answer: Answer) -> Done:
-    return Done(entry.job.id, answer.value, read=entry.length, made=answer.made)
+    read = entry.length if answer.read is None else answer.read
+    return Done(entry.job.id, answer.value, read=read, made=answer.made)
 
 
 def _or_die(lane: Callable[[], None]) -> NoReturn:

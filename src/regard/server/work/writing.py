@@ -5,6 +5,7 @@ pass. That costs what some steps cost, so it is done every few steps at most. Wh
 seed, its prompt and its number alone, so a text is the same whoever is written beside it.
 """
 
+import logging
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,12 +19,14 @@ from regard.decoding.distribution import best
 from regard.decoding.sampling import drawn, lot
 from regard.decoding.steps import Choice, Ending, Rows
 from regard.errors import DataError, LimitError
-from regard.server.messages import Done, Event, Job, Piece
+from regard.server.messages import Done, Event, Failed, Job, Piece
+from regard.server.work.verbs import refuse_at_sight
 from regard.tasks.generation import Options
 from regard.tasks.spelling import Growing, spelt, surface
 from regard.tasks.writing import Logits, Prompt
 from regard.text import Tokenizer
 
+logger = logging.getLogger("regard.server")
 COMPLETE = "complete"
 """The verb of these jobs."""
 JOIN_AFTER = 8
@@ -54,6 +57,8 @@ def row(generator: Any, job: Job) -> Row:
     how = dict(job.options)
     truncate, options = bool(how.pop("truncate")), Options(**how)
     tokenizer: Tokenizer = generator.tokenizer
+    if isinstance(given, str) and not truncate:
+        refuse_at_sight((given,), generator.limit)
     ids = tokenizer.encode(given) if isinstance(given, str) else _checked(given, tokenizer)
     if len(ids) > generator.limit and not truncate:
         raise LimitError(
@@ -76,6 +81,25 @@ def _checked(ids: Sequence[int], tokenizer: Tokenizer) -> list[int]:
             wanted=f"numbers from 0 to {len(tokenizer) - 1}, as /tokenize gives them",
         )
     return list(ids)
+
+
+def each_alone(generator: Any, rows: Sequence[Row]) -> "tuple[Writing, list[Event]]":
+    """After a step that went wrong: each text takes its step by itself, and those with which nothing is wrong go on
+    together."""
+    writing, told, sound = Writing(generator), list[Event](), list[Row]()
+    for text in rows:
+        alone = Writing(generator)
+        alone.join([text])
+        try:
+            told += alone.step()
+        except Exception:
+            logger.exception("A text could not be written.")
+            told.append(Failed(text.job.id))
+        else:
+            sound += alone.rows
+    if sound:
+        writing.join(sound)
+    return writing, told
 
 
 class Writing:

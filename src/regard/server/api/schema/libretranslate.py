@@ -6,6 +6,8 @@ from pydantic import BaseModel, Field
 
 from regard.server.api.schema.texts import TEXTS, Body, Name, Text
 
+Key = Name | None
+
 
 class Translate(Body):
     """Texts to be translated."""
@@ -15,20 +17,21 @@ class Translate(Body):
     target: Name = Field(description="the code of the language to translate into")
     format: Literal["text"] = Field("text", description="plain text; HTML is not understood")
     alternatives: int = Field(0, ge=0, le=20, description="how many other translations are wanted")
-    api_key: Name = ""
+    api_key: Key = None
+    secret: Key = Field(None, description="what LibreTranslate's own page sends; not used")
 
 
 class Detect(Body):
     """A text whose language is asked for."""
 
     q: Text
-    api_key: Name = ""
+    api_key: Key = None
 
 
 class Anyone(Body):
     """A request that has nothing but a key."""
 
-    api_key: Name = ""
+    api_key: Key = None
 
 
 class Detected(BaseModel):

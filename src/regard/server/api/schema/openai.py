@@ -2,11 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
-from regard.server.api.schema.texts import TEXTS, Body, Name, Text, Texts, Tokens
+from regard.server.api.schema.texts import TEXTS, Body, Name, Text, Texts, Tokens, whole
 
-Stop = Annotated[Text, Field(min_length=1)]
+Stop = Annotated[str, Field(min_length=1), AfterValidator(whole)]
 
 
 class StreamOptions(Body):
@@ -37,7 +37,7 @@ class Completion(Body):
     user: Name | None = None
     top_k: int | None = Field(None, ge=1, description="ours: only so many of the likeliest tokens")
     min_p: float | None = Field(None, ge=0, le=1, description="ours: only those so many times as likely as the best")
-    repetition_penalty: float | None = Field(None, gt=0, le=10, description="ours: above 1, less of what was said")
+    repetition_penalty: float | None = Field(None, ge=0.01, le=10, description="ours: above 1, less of what was said")
     truncate: bool = Field(False, description="ours: of a prompt that is too long, keep the end")
     frequency_penalty: float | None = Field(None, ge=0, le=0, description="only 0: use repetition_penalty")
     presence_penalty: float | None = Field(None, ge=0, le=0, description="only 0: use repetition_penalty")

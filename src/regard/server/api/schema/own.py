@@ -119,6 +119,7 @@ class About(BaseModel):
     limit: int | None
     langs: list[str] | None
     labels: list[str]
+    engine: str
     scores: dict[str, str]
     examples: list[str]
     attends: bool
