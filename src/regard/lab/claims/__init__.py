@@ -1,0 +1,25 @@
+"""Claims of the literature, a file each: question, experiment, figure, number, verdict. `regard lab` runs them.
+
+A file here imports only what any user can. Its CLAIM says what is measured and what must come out, before it does.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from regard.config import nearest
+from regard.errors import ConfigError
+
+if TYPE_CHECKING:
+    from regard.lab.claim import Claim
+
+CLAIMS: tuple[str, ...] = ()
+"""In the order in which the lab tells them; a name is that of the file."""
+
+
+def find(names: Sequence[str] = ()) -> "list[Claim]":
+    """The claims of these names, all of them if none are given; in the order of the table, each once."""
+    for name in names:
+        if name not in CLAIMS:
+            raise ConfigError(f"There is no claim called {name}.", do=nearest(name, CLAIMS))
+    return [import_module(f"regard.lab.claims.{name}").CLAIM for name in CLAIMS if not names or name in names]

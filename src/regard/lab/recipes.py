@@ -1,0 +1,48 @@
+"""How the models that claims share are trained: small, on the built-in corpus. One table; a claim names its entries.
+
+`quick` and `full` are numbers of updates.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from regard.config import Tree, merge
+
+TRANSFORMER: Tree = {
+    "name": "transformer", "width": 128, "heads": 4, "hidden": 256, "encoder_layers": 2, "decoder_layers": 2,
+    "norm": "pre", "dropout": 0.1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings of a model and how long it is trained; `own` are settings of other sections."""
+
+    model: Tree
+    quick: int
+    full: int
+    own: Tree
+
+    def tree(self, *, quick: bool) -> Tree:
+        """As `regard train` takes it, but for data and seed."""
+        updates = self.quick if quick else self.full
+        training = {"updates": updates, "validate_every": updates, "validate_sentences": 100, "save_every": updates}
+        return merge({"model": self.model, "training": training}, self.own)
+
+
+def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3) -> Recipe:
+    """One that translates; all of them have the same tokenizer and the same batches."""
+    own: Tree = {
+        "task": "translation",
+        "tokenizer": {"size": 2000},
+        "batch": {"tokens": 2048},
+        "training": {"learning_rate": rate, "average": 0.99},
+    }
+    return Recipe(model, quick, full, own)
+
+
+RECIPES: Mapping[str, Recipe] = {
+    "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=800, full=4000),
+    "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=800, full=4000),
+    "transformer": translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3),
+}

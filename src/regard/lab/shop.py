@@ -1,0 +1,108 @@
+"""Models that several claims look at, each trained once for each seed, as anybody would train it.
+
+Everything is kept on disk, so that a run of the lab that was broken off goes on where it was.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard import bundle
+from regard.config import Tree, merge, nearest
+from regard.data.corpora import build
+from regard.data.readers import ParallelText, read_pairs
+from regard.errors import BundleError, ConfigError
+from regard.evaluation.alignment import Gold, read_gold
+from regard.evaluation.challenges import Challenge, read_challenges
+from regard.lab.corpus import corpus_files, write_corpus
+from regard.lab.recipes import RECIPES
+from regard.tasks.word_texts import WordPair, read_word_pairs
+from regard.training.directory import RUN
+from regard.training.run import train
+from regard.training.start import Nobody, Watcher, prepare
+
+LANGUAGES = ["en", "zh"]
+
+
+def unwatched(label: str) -> Watcher:
+    """Nobody looks."""
+    return Nobody()
+
+
+@dataclass(frozen=True)
+class Shop:
+    """What is kept in a directory for one seed. Another process can be given it."""
+
+    directory: Path
+    seed: int = 1
+    quick: bool = False
+    threads: int = 1
+    watch: Callable[[str], Watcher] = unwatched
+
+    # the built-in corpus, the same for all seeds
+
+    def stock(self) -> None:
+        """Writes the built-in corpus, unless it is there: the challenge sets come last."""
+        if not (self.data / "challenges.jsonl").exists():
+            write_corpus(build(), self.data)
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "data"
+
+    def text(self, split: str) -> ParallelText:
+        """The sentences of train, val or test and their translations."""
+        return read_pairs(corpus_files(self.data)[split])
+
+    def gold(self, split: str) -> tuple[list[WordPair], list[Gold]]:
+        """The words of val or test, and which belong together."""
+        pairs = read_word_pairs([str(self.data / f"{split}.words")])
+        return pairs, read_gold(str(self.data / f"{split}.links"), pairs, base=0)
+
+    def challenges(self, *phenomena: str) -> list[Challenge]:
+        """The pairs that differ in one thing; of these phenomena, if any are named."""
+        found = read_challenges(self.data / "challenges.jsonl")
+        return [one for one in found if not phenomena or one.phenomenon in phenomena]
+
+    # models
+
+    def load(self, name: str) -> Any:
+        """The model of this name, trained if it is not; as `regard.load` gives it."""
+        return bundle.load(self.made(name))
+
+    def made(self, name: str) -> Path:
+        """The directory of one of the RECIPES' models, trained if it is not."""
+        if name not in RECIPES:
+            raise ConfigError(f"There is no recipe for {name}.", do=nearest(name, RECIPES))
+        data: Tree = {"data": {**corpus_files(self.data), "langs": LANGUAGES}}
+        return self.train(name, merge(data, RECIPES[name].tree(quick=self.quick)))
+
+    def train(self, name: str, tree: Tree) -> Path:
+        """The directory of a model with these settings (without a seed), trained if it is not."""
+        out = self.directory / "models" / f"{name}.{self.seed}"
+        tree = merge(tree, {"seed": self.seed, "training": {"threads": self.threads}})
+        if (out / bundle.CARD).exists():
+            _same(out, tree)
+            return out
+        run = prepare(tree, out, self.watch(out.name), resume=out.exists())
+        torch.set_num_threads(self.threads)
+        if not train(run).finished:
+            raise KeyboardInterrupt
+        return out
+
+
+def _same(out: Path, tree: Tree) -> None:
+    """A name means what it meant; where the files are, and how many threads there were, does not matter."""
+    before = bundle.read_json(out / RUN).get("asked", {})
+    if _lasting(before) != _lasting(tree):
+        raise BundleError(
+            f"{out} was trained with other settings.", do="choose another --out, or delete it to train it anew"
+        )
+
+
+def _lasting(tree: Tree) -> Tree:
+    training = {key: value for key, value in tree.get("training", {}).items() if key != "threads"}
+    return {key: value for key, value in tree.items() if key != "data"} | {"training": training}
