@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from regard.errors import BundleError, DataError, LimitError, RegardError
-from regard.lab.compare.jobs import Job, run_all, work
+from regard.lab.compare.jobs import Job, Watchers
 from regard.lab.compare.plan import Budget, Plan
+from regard.lab.processes import run_all
 from regard.training import checkpoint
 from regard.training.directory import LOCK, locked
 from tests.lab.watchers import Killed, Quiet
@@ -23,24 +24,23 @@ SCRIPT = """
 import signal
 import sys
 from pathlib import Path
-from regard.lab.compare.jobs import run_all
+from regard.lab.processes import run_all
 from tests.lab.test_jobs import endless
-from tests.lab.watchers import Quiet
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-run_all([endless(Path(sys.argv[1]))], 1, Quiet, print)
+run_all([endless(Path(sys.argv[1]))], 1, print)
 """
 
 
-def job(directory: Path, name: str, **training: Any) -> Job:
+def job(directory: Path, name: str, watch: Watchers = Quiet, **training: Any) -> Job:
     tree = tiny_tree(directory, **training)
     budget = Budget(updates=tree["training"]["updates"])
     plan = Plan(models=("transformer",), settings={"data": {}}, budget=budget)
-    return Job(directory / "runs" / "tiny" / name, tree, budget, plan, final=False)
+    return Job(directory / "runs" / "tiny" / name, tree, budget, plan, final=False, watch=watch)
 
 
-def endless(directory: Path) -> Job:
+def endless(directory: Path, watch: Watchers = Quiet) -> Job:
     """Saves nothing unless it is asked to stop."""
-    return job(directory, "endless", updates=10**8, validate_every=10**8, save_every=10**8)
+    return job(directory, "endless", watch, updates=10**8, validate_every=10**8, save_every=10**8)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -61,7 +61,7 @@ def test_when_a_later_run_fails_the_others_save_and_leave_and_the_error_is_told(
     bad.tree["data"]["train"] = [str(tmp_path / "missing.tsv")]
     heard: list[str] = []
     with pytest.raises(DataError, match="missing.tsv does not exist"):
-        run_all([long, job(tmp_path, "quick", updates=5), bad], 2, Quiet, heard.append)
+        run_all([long, job(tmp_path, "quick", updates=5), bad], 2, heard.append)
     assert heard == ["tiny/quick is done (1 of 3)"]
     assert saved_and_left(long)
     assert not long.done
@@ -71,7 +71,7 @@ def test_when_a_later_run_fails_the_others_save_and_leave_and_the_error_is_told(
 @pytest.mark.timeout(180)
 def test_a_run_that_is_killed_is_named_with_its_signal(tmp_path: Path) -> None:
     with pytest.raises(RegardError, match="ended before its time") as told:
-        run_all([endless(tmp_path)], 2, Killed, lambda text: None)
+        run_all([endless(tmp_path, Killed)], 2, lambda text: None)
     assert "tiny/endless: signal 9 (Killed)" in told.value.found
     assert told.value.do == "call it again: what is done is kept"
 
@@ -93,7 +93,7 @@ def test_whatever_ends_the_parent_its_runs_save_and_leave(tmp_path: Path, number
 @pytest.fixture
 def done(tmp_path: Path) -> Job:
     run = job(tmp_path, "done", updates=5)
-    assert work(run, Quiet)
+    assert run.work()
     return run
 
 
@@ -101,13 +101,13 @@ def done(tmp_path: Path) -> Job:
 def test_a_damaged_run_is_to_be_deleted_and_made_anew(done: Job, name: str) -> None:
     (done.out / name).write_bytes(b"{")
     with pytest.raises(BundleError, match=name) as told:
-        work(done, Quiet)
+        done.work()
     assert told.value.do == f"delete {done.out} and call the same command again: all else is kept"
 
 
 def test_a_run_at_which_somebody_is_at_work_is_not_to_be_deleted(done: Job) -> None:
     with locked(done.out), pytest.raises(BundleError, match="Another training is at work") as told:
-        work(done, Quiet)
+        done.work()
     assert "delete" not in told.value.do
 
 
@@ -117,6 +117,6 @@ def test_a_full_disk_is_no_divergence(done: Job, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("regard.lab.compare.jobs.train", full)
     with pytest.raises(LimitError) as told:
-        work(done, Quiet)
+        done.work()
     assert told.value.do == "free some space, then call it again"
     assert not (done.out / "failed.txt").exists()

@@ -19,6 +19,7 @@ from regard.cli.export import export
 from regard.cli.fill import fill
 from regard.cli.generate import generate
 from regard.cli.info import info
+from regard.cli.lab import lab
 from regard.cli.look import look
 from regard.cli.runs import runs
 from regard.cli.search import search
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 COMMANDS = (
-    *(demo, doctor, train, evaluate, compare, runs, info, export),
+    *(demo, doctor, train, evaluate, compare, lab, runs, info, export),
     *(translate, generate, fill, classify, embed, search, serve),
     *(look, surprisal, word, align),
 )

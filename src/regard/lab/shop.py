@@ -4,7 +4,7 @@ Everything is kept on disk, so that a run of the lab that was broken off goes on
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,10 @@ class Shop:
     threads: int = 1
     watch: Callable[[str], Watcher] = unwatched
 
+    def of(self, seed: int) -> "Shop":
+        """The same for another seed."""
+        return replace(self, seed=seed)
+
     # the built-in corpus, the same for all seeds
 
     def stock(self) -> None:
@@ -69,6 +73,10 @@ class Shop:
 
     # models
 
+    def place(self, name: str) -> Path:
+        """Where the model of this name is, or will be."""
+        return self.directory / "models" / f"{name}.{self.seed}"
+
     def load(self, name: str) -> Any:
         """The model of this name, trained if it is not; as `regard.load` gives it."""
         return bundle.load(self.made(name))
@@ -82,7 +90,7 @@ class Shop:
 
     def train(self, name: str, tree: Tree) -> Path:
         """The directory of a model with these settings (without a seed), trained if it is not."""
-        out = self.directory / "models" / f"{name}.{self.seed}"
+        out = self.place(name)
         tree = merge(tree, {"seed": self.seed, "training": {"threads": self.threads}})
         if (out / bundle.CARD).exists():
             _same(out, tree)

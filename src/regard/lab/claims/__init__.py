@@ -13,7 +13,7 @@ from regard.errors import ConfigError
 if TYPE_CHECKING:
     from regard.lab.claim import Claim
 
-CLAIMS: tuple[str, ...] = ()
+CLAIMS: tuple[str, ...] = ("bottleneck",)
 """In the order in which the lab tells them; a name is that of the file."""
 
 

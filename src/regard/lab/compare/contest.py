@@ -13,10 +13,11 @@ from regard.files import write_text
 from regard.lab.compare import directory, material
 from regard.lab.compare.conditions import Trial
 from regard.lab.compare.figures import FIGURES
-from regard.lab.compare.jobs import FAILED, Job, Watchers, run_all
+from regard.lab.compare.jobs import FAILED, Job, Watchers
 from regard.lab.compare.plan import TRIAL_SHARE, Budget, Entry, Plan
 from regard.lab.compare.sizes import WIDTHS, count, fit
 from regard.lab.compare.summary import DIVERGED, summary
+from regard.lab.processes import run_all
 from regard.report import write
 from regard.training.launch import cores
 from regard.training.settings import RunConfig, resolve
@@ -32,6 +33,7 @@ class Contest:
     jobs: int
     sizes: dict[str, Tree]
     tokens_per_update: float
+    watch: Watchers
 
     def trials(self, entry: Entry) -> list[Job]:
         """A short run for each recipe, none if there is nothing to choose."""
@@ -54,32 +56,31 @@ class Contest:
         if budget.updates is not None:
             training["updates"] = budget.updates
         settings = merge(tree, {"model": self.sizes[entry.name], "training": training})
-        return Job(
-            self.out / "runs" / entry.name / run, {**settings, "data": data}, budget, self.plan, seed is not None
-        )
+        out, final = self.out / "runs" / entry.name / run, seed is not None
+        return Job(out, {**settings, "data": data}, budget, self.plan, final, self.watch)
 
 
 def compare(
     plan: Plan, out: Path, *, jobs: int, watch: Watchers, say: Callable[[str], None], command: str = ""
 ) -> Path:
     """Trains what is not trained yet, scores it, and writes the report; gives the path of its page."""
-    contest = _begin(plan, out, jobs, say)
+    contest = _begin(plan, out, jobs, watch, say)
     trials = {entry.name: contest.trials(entry) for entry in plan.entries}
     tried = [job for runs in trials.values() for job in runs]
     say(
         f"{len(tried)} trials and {len(plan.models) * len(plan.seeds)} long runs ({plan.budget} each), {jobs} at a time"
     )
-    run_all(tried, jobs, watch, say)
+    run_all(tried, jobs, say)
     judged = {entry.name: _judged(plan.recipes(entry), trials[entry.name]) for entry in plan.entries}
     finals = {entry.name: contest.finals(entry, _best(judged[entry.name])) for entry in plan.entries}
-    run_all([job for runs in finals.values() for job in runs], jobs, watch, say)
+    run_all([job for runs in finals.values() for job in runs], jobs, say)
     results = {
         name: [_figures(job) for job in runs if not (job.out / FAILED).exists()] for name, runs in finals.items()
     }
     return write(summary(plan, judged, results, out, jobs=jobs, command=command), out)
 
 
-def _begin(plan: Plan, out: Path, jobs: int, say: Callable[[str], None]) -> Contest:
+def _begin(plan: Plan, out: Path, jobs: int, watch: Watchers, say: Callable[[str], None]) -> Contest:
     """Everything is read and checked, and the widths of each model found; what is found is kept."""
     for entry in plan.entries:
         _resolved(plan, entry)  # faults of settings before anything is written
@@ -112,7 +113,7 @@ def _begin(plan: Plan, out: Path, jobs: int, say: Callable[[str], None]) -> Cont
         }
         directory.claim(out)
         write_text(out / directory.KEPT, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
-    return Contest(plan, out, jobs, sizes, kept["tokens_per_update"])
+    return Contest(plan, out, jobs, sizes, kept["tokens_per_update"], watch)
 
 
 def _resolved(plan: Plan, entry: Entry) -> RunConfig:

@@ -1,0 +1,131 @@
+"""The bench: models are made, then claims measured, some at once; what is done is kept and not done again."""
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard import bundle
+from regard.errors import BundleError
+from regard.files import write_text
+from regard.lab.claim import Claim, Measured, Setting
+from regard.lab.processes import run_all
+from regard.lab.shop import Shop
+
+SEEDS = (1, 2, 3)
+KEPT = "lab.json"
+
+
+@dataclass(frozen=True)
+class Making:
+    """A model that some claim needs."""
+
+    shop: Shop
+    name: str
+
+    @property
+    def label(self) -> str:
+        return f"model {self.name}, seed {self.shop.seed}"
+
+    @property
+    def done(self) -> bool:
+        return (self.shop.place(self.name) / bundle.CARD).exists()
+
+    def work(self) -> bool:
+        self.shop.made(self.name)
+        return True
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """A claim with one seed."""
+
+    shop: Shop
+    claim: Claim
+
+    @property
+    def label(self) -> str:
+        return f"claim {self.claim.name}, seed {self.shop.seed}"
+
+    @property
+    def file(self) -> Path:
+        return self.shop.directory / "claims" / f"{self.claim.name}.{self.shop.seed}.json"
+
+    @property
+    def done(self) -> bool:
+        """Measured, and by what the claim says today."""
+        return self.file.exists() and bundle.read_json(self.file).get("claim") == written(self.claim)
+
+    def work(self) -> bool:
+        torch.set_num_threads(self.shop.threads)
+        torch.manual_seed(self.shop.seed)
+        began = time.perf_counter(), time.process_time()
+        measured = self.claim.measure(Setting(self.shop.seed, self.shop.quick, self.shop))
+        took = {"seconds": time.perf_counter() - began[0], "cpu_seconds": time.process_time() - began[1]}
+        record = {"claim": written(self.claim), "seed": self.shop.seed, **took, **measured.record()}
+        write_text(self.file, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        return True
+
+
+@dataclass(frozen=True)
+class Found:
+    """A claim and what each seed has given."""
+
+    claim: Claim
+    seeds: tuple[int, ...]
+    measured: tuple[Measured, ...]
+    seconds: tuple[float, ...]
+
+
+def written(claim: Claim) -> str:
+    """A fingerprint of the file that a claim is written in: a changed experiment is made again."""
+    source = Path(str(sys.modules[claim.measure.__module__].__file__)).read_bytes()
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def run(claims: Sequence[Claim], shop: Shop, *, seeds: Sequence[int], jobs: int, say: Callable[[str], None]) -> None:
+    """Measures what is not measured yet: first the models, several at once, then the claims, last those that need the
+    machine for themselves."""
+    begin(shop)
+    say("writing the built-in corpus …")
+    shop.stock()
+    shops = [shop.of(seed) for seed in seeds]
+    left = [Measuring(one, claim) for one in shops for claim in claims]
+    left = [piece for piece in left if not piece.done]
+    models = dict.fromkeys((piece.shop, name) for piece in left for name in piece.claim.models)
+    run_all([Making(*model) for model in models], jobs, say)
+    run_all([piece for piece in left if not piece.claim.alone], jobs, say)
+    run_all([piece for piece in left if piece.claim.alone], 1, say)
+
+
+def begin(shop: Shop) -> None:
+    """Makes the directory ours; what was begun in a hurry is not continued at leisure, nor the other way round."""
+    kept = shop.directory / KEPT
+    if kept.exists():
+        if bundle.read_json(kept).get("quick") != shop.quick:
+            mode = "without --quick" if shop.quick else "with --quick"
+            raise BundleError(
+                f"{shop.directory} was begun {mode}.", do="go on in the same way, or choose another --out"
+            )
+        return
+    if shop.directory.exists() and (not shop.directory.is_dir() or any(shop.directory.iterdir())):
+        raise BundleError(f"{shop.directory} is not empty.", do="choose another --out; the lab goes on in its own")
+    write_text(kept, json.dumps({"quick": shop.quick, "claims": []}) + "\n")
+
+
+def found(claims: Sequence[Claim], shop: Shop, seeds: Sequence[int]) -> list[Found]:
+    """What is known: of each claim that was measured with every seed."""
+    results = []
+    for claim in claims:
+        pieces = [Measuring(shop.of(seed), claim) for seed in seeds]
+        if all(piece.done for piece in pieces):
+            records: list[dict[str, Any]] = [bundle.read_json(piece.file) for piece in pieces]
+            seconds = tuple(float(record["seconds"]) for record in records)
+            results.append(Found(claim, tuple(seeds), tuple(map(Measured.of, records)), seconds))
+    return results

@@ -1,0 +1,96 @@
+"""Does one vector for a whole sentence fail on long sentences, and attention not?
+
+Cho et al. 2014 ("On the Properties of Neural Machine Translation", arXiv:1409.1259) saw the encoder–decoder fall as
+sentences grow; Bahdanau, Cho & Bengio 2015 (arXiv:1409.0473, figure 2) blamed the vector of fixed length and showed a
+model that looks at each word hold its quality. Here both are trained on the same sentences for as long, and translate
+new ones of five lengths, equally many of each.
+"""
+
+import random
+from collections.abc import Sequence
+
+from regard.data.corpora import Pair, sentences
+from regard.evaluation.lengths import Bucket, by_length
+from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.report import Plot, Series
+
+EDGES = (10, 20, 30, 40)
+SHORT, LONG = "11–20", "41+"
+MODELS = {"rnn": "one vector (RNN)", "bahdanau": "attention (Bahdanau)"}
+
+STATISTIC = (
+    f"The share of its BLEU on {SHORT} words that a model keeps on {LONG} words; that of the model that attends minus "
+    "that of the one with a single vector."
+)
+THRESHOLD = 0.3
+
+
+def measure(setting: Setting) -> Measured:
+    """Both models on the same new sentences, and once more with the lengths dealt out at random."""
+    pairs = drawn(setting.of(25, 60), known=set(setting.shop.text("train").sources))
+    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    mixed = random.Random(setting.seed).sample(sources, len(sources))
+    found, shuffled = {}, {}
+    for model in MODELS:
+        outputs = setting.shop.load(model).translate(sources, beam=1)
+        found[model] = buckets(sources, outputs, references)
+        shuffled[model] = buckets(mixed, outputs, references)
+    return Measured(
+        value=kept(found["bahdanau"]) - kept(found["rnn"]),
+        control=kept(shuffled["bahdanau"]) - kept(shuffled["rnn"]),
+        numbers={f"{label} keeps": kept(found[model]) for model, label in MODELS.items()},
+        series={
+            "lengths": [bucket.label for bucket in found["rnn"]],
+            **{model: [bucket.bleu for bucket in held] for model, held in found.items()},
+        },
+    )
+
+
+def drawn(each: int, *, known: set[str], seed: int = 1_000_001) -> list[Pair]:
+    """So many new sentences of every length."""
+    shelves: list[list[Pair]] = [[] for _ in range(len(EDGES) + 1)]
+    seen = set(known)
+    for pair in sentences(seed):
+        shelf = shelves[sum(len(pair.source.split()) > edge for edge in EDGES)]
+        if len(shelf) < each and pair.source not in seen:
+            seen.add(pair.source)
+            shelf.append(pair)
+        if all(len(shelf) == each for shelf in shelves):
+            return [pair for shelf in shelves for pair in shelf]
+    raise AssertionError("sentences never end")
+
+
+def buckets(sources: Sequence[str], outputs: Sequence[str], references: Sequence[str]) -> list[Bucket]:
+    return by_length(sources, outputs, references, language="zh", source_language="en", edges=EDGES)
+
+
+def kept(found: Sequence[Bucket]) -> float:
+    """BLEU on long sentences as a part of that on short ones; 0 where there is nothing to keep."""
+    bleu = {bucket.label: bucket.bleu or 0.0 for bucket in found}
+    return bleu[LONG] / bleu[SHORT] if bleu[SHORT] else 0.0
+
+
+def draw(measured: Sequence[Measured]) -> list[Figure]:
+    lengths = measured[0].series["lengths"]
+    series = []
+    for model, label in MODELS.items():
+        columns = list(zip(*(one.series[model] for one in measured), strict=True))
+        means = [sum(column) / len(column) for column in columns]
+        ends = (list(map(min, columns)), list(map(max, columns))) if len(measured) > 1 else (None, None)
+        series.append(Series(label, means, *ends))
+    return [Plot("lines", lengths, series, "words in the source", "BLEU", "Shaded: lowest and highest seed.")]
+
+
+CLAIM = Claim(
+    name="bottleneck",
+    title="One vector for a sentence fails on long ones, attention does not",
+    question="How well does a model translate sentences of 5 to 60 words if it must remember each as one vector, and "
+    "how well if it may look at every word?",
+    source="Cho et al. 2014; Bahdanau, Cho & Bengio 2015, figure 2",
+    statistic=STATISTIC,
+    threshold=THRESHOLD,
+    control="the same translations with the lengths of the sentences dealt out at random.",
+    measure=measure,
+    draw=draw,
+    models=tuple(MODELS),
+)

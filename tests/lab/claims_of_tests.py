@@ -1,0 +1,40 @@
+"""Claims that are measured in no time: other processes import them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.report import Plot, Series
+
+
+def measure(setting: Setting) -> Measured:
+    counted = setting.shop.directory / "counted.txt"
+    with counted.open("a") as file:
+        file.write(f"{setting.seed}\n")
+    return Measured(0.8, 0.1 * setting.seed, {"quick": float(setting.quick)}, {"heights": [1.0, 2.0]})
+
+
+def too_good(setting: Setting) -> Measured:
+    return Measured(0.8, 0.7)
+
+
+def draw(measured: Sequence[Measured]) -> list[Figure]:
+    return [Plot("bars", ["a", "b"], [Series("height", measured[0].series["heights"])], "who", "height")]
+
+
+def draw_nothing(measured: Sequence[Measured]) -> list[Figure]:
+    return []
+
+
+HOLDS = Claim(
+    name="holds",
+    title="Tall is high",
+    question="Is it?",
+    source="Nobody 1999",
+    statistic="The height.",
+    threshold=0.5,
+    control="a short one.",
+    measure=measure,
+    draw=draw,
+)
+NO_TEST = replace(HOLDS, name="no_test", title="All is high", measure=too_good, draw=draw_nothing, alone=True)

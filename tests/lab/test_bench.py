@@ -1,0 +1,107 @@
+"""The lab as a whole: what is measured is kept, told, and not measured again."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regard.errors import BundleError, ConfigError
+from regard.lab import bench, findings
+from regard.lab.claims import CLAIMS, find
+from regard.lab.shop import Shop
+from tests.lab.claims_of_tests import HOLDS, NO_TEST
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    """One whose corpus is there already, so that it need not be written."""
+    shop = Shop(tmp_path / "lab", quick=True)
+    bench.begin(shop)
+    shop.data.mkdir()
+    (shop.data / "challenges.jsonl").touch()
+    return shop
+
+
+def measure(shop: Shop, seeds: tuple[int, ...] = (1,)) -> list[bench.Found]:
+    """As the lab does it, in this process."""
+    for claim in (HOLDS, NO_TEST):
+        for seed in seeds:
+            piece = bench.Measuring(shop.of(seed), claim)
+            assert piece.done or piece.work()
+    return bench.found([HOLDS, NO_TEST], shop, seeds)
+
+
+def times_measured(shop: Shop) -> int:
+    return len((shop.directory / "counted.txt").read_text().split())
+
+
+@pytest.mark.slow
+def test_the_lab_measures_in_processes_and_goes_on_where_it_was(shop: Shop) -> None:
+    heard: list[str] = []
+    bench.run([HOLDS], shop, seeds=(1,), jobs=2, say=heard.append)
+    assert "claim holds, seed 1 is done (1 of 1)" in heard
+    bench.run([HOLDS, NO_TEST], shop, seeds=(1, 2), jobs=2, say=heard.append)
+    assert times_measured(shop) == 2
+    assert [found.claim.name for found in bench.found([HOLDS, NO_TEST], shop, (1, 2))] == ["holds", "no_test"]
+
+
+def test_what_was_measured_is_not_measured_again_unless_its_experiment_has_changed(shop: Shop) -> None:
+    measure(shop)
+    measure(shop)
+    assert times_measured(shop) == 1
+    file = bench.Measuring(shop, HOLDS).file
+    file.write_text(json.dumps({**json.loads(file.read_text()), "claim": "another"}))
+    measure(shop)
+    assert times_measured(shop) == 2
+
+
+def test_a_claim_is_told_when_all_its_seeds_are_there(shop: Shop) -> None:
+    measure(shop)
+    assert bench.found([HOLDS], shop, (1, 2)) == []
+
+
+def test_the_report_has_every_claim_with_its_figure_and_verdict(shop: Shop) -> None:
+    page = findings.tell(measure(shop, (1, 2)), shop.directory, quick=True, command="regard lab --quick")
+    told = json.loads((shop.directory / "lab.json").read_text())
+    holds, no_test = told["claims"]
+    assert told["quick"] is True
+    assert (holds["name"], holds["verdict"], holds["held"]) == ("holds", "held", True)
+    assert (holds["seeds"], holds["value"], holds["control"]) == ([1, 2], [0.8, 0.8], [0.1, 0.2])
+    assert (holds["threshold"], holds["side"], len(holds["seconds"])) == (0.5, "at least", 2)
+    assert holds["numbers"] == [{"quick": 1.0}, {"quick": 1.0}]
+    assert (no_test["verdict"], no_test["held"]) == ("did not hold", False)
+    assert "the test is no test" in no_test["reason"]
+    html = page.read_text()
+    assert "1 of 2 claims held" in html
+    assert html.count("<figure>") == 1
+    assert "regard lab --quick" in html
+    assert "Verdict: did not hold. The test is no test" in html
+
+
+def test_what_was_begun_in_a_hurry_is_not_continued_at_leisure(shop: Shop) -> None:
+    with pytest.raises(BundleError, match="was begun with --quick"):
+        bench.begin(replace(shop, quick=False))
+
+
+def test_a_directory_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "diary.txt").touch()
+    with pytest.raises(BundleError, match="is not empty"):
+        bench.begin(Shop(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
+
+
+def test_a_claim_that_is_not_there_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(ConfigError, match="did you mean bottleneck"):
+        find(["bottlenek"])
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_every_claim_says_what_must_come_out_before_it_does(name: str) -> None:
+    (claim,) = find([name])
+    assert claim.name == name
+    assert all((claim.title, claim.question, claim.source, claim.statistic, claim.control))
+    assert not claim.title.endswith(".")
+    assert claim.statistic.endswith(".")
+    assert claim.control.endswith(".")
+    assert find([name])[0].measure.__module__ == f"regard.lab.claims.{name}"
