@@ -13,7 +13,14 @@ from regard.errors import ConfigError
 if TYPE_CHECKING:
     from regard.lab.claim import Claim
 
-CLAIMS: tuple[str, ...] = ("bottleneck",)
+CLAIMS: tuple[str, ...] = (
+    "bottleneck",
+    "scaling",
+    "dot_or_additive",
+    "look_ahead",
+    "hard",
+    "parallel",
+)
 """In the order in which the lab tells them; a name is that of the file."""
 
 
