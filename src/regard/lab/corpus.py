@@ -5,13 +5,14 @@ from pathlib import Path
 
 from regard.data.corpora import Corpus, Pair
 from regard.data.corpora.links import possible
+from regard.data.readers import read_pairs
 from regard.evaluation.challenges import Challenge, write_challenges
 from regard.files import write_text
 
 
-def corpus_files(directory: Path) -> dict[str, list[str]]:
-    """The pairs of each split."""
-    return {split: [str(directory / f"{split}.tsv")] for split in ("train", "val", "test")}
+def corpus_files(directory: Path, ending: str = "tsv") -> dict[str, list[str]]:
+    """The pairs of each split; with another ending, one of its languages (see `write_language`)."""
+    return {split: [str(directory / f"{split}.{ending}")] for split in ("train", "val", "test")}
 
 
 def write_corpus(corpus: Corpus, directory: Path) -> dict[str, list[str]]:
@@ -25,6 +26,13 @@ def write_corpus(corpus: Corpus, directory: Path) -> dict[str, list[str]]:
     contrasts = [contrast for pairs in corpus.challenges.values() for contrast in pairs]
     write_challenges(directory / "challenges.jsonl", map(Challenge.of, contrasts))
     return corpus_files(directory)
+
+
+def write_language(directory: Path, language: str, between: str, ending: str) -> None:
+    """One language of each split as running text, every sentence a document: `between` is what ends a document."""
+    for split, (path,) in corpus_files(directory).items():
+        side = read_pairs([path]).sources if language == "en" else read_pairs([path]).targets
+        write_text(directory / f"{split}.{ending}", "".join(f"{sentence}{between}" for sentence in side))
 
 
 def _write_links(path: Path, pairs: Sequence[Pair]) -> None:

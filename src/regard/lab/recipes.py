@@ -12,16 +12,21 @@ TRANSFORMER: Tree = {
     "name": "transformer", "width": 128, "heads": 4, "hidden": 256, "encoder_layers": 2, "decoder_layers": 2,
     "norm": "pre", "dropout": 0.1,
 }  # fmt: skip
+ENCODER_OR_DECODER: Tree = {"width": 128, "heads": 4, "hidden": 256, "layers": 2, "dropout": 0.1, "limit": 96}
+TEXTS = {"en.txt": ("en", "\n\n"), "en.marked.txt": ("en", "<|endoftext|>"), "zh.txt": ("zh", "\n\n")}
+"""One language of the corpus, every sentence a document: which, and what stands between two (BERT's way, GPT-2's)."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The settings of a model and how long it is trained; `own` are settings of other sections."""
+    """The settings of a model and how long it is trained; `own` are settings of other sections; `text`: the ending
+    of the files that it is trained on (see `TEXTS`)."""
 
     model: Tree
     quick: int
     full: int
     own: Tree
+    text: str = "tsv"
 
     def tree(self, *, quick: bool) -> Tree:
         """As `regard train` takes it, but for data and seed."""
@@ -41,8 +46,23 @@ def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3) -> Rec
     return Recipe(model, quick, full, own)
 
 
+def reader(model: Tree, *, quick: int, full: int, text: str, **own: Tree) -> Recipe:
+    """One that reads English alone: BERT and GPT-2 of the same size, with as many pieces."""
+    shared: Tree = {
+        "tokenizer": {"size": 2000},
+        "batch": {"tokens": 2048},
+        "training": {"learning_rate": 3e-3, "average": 0.99, "schedule": "linear", "warmup": 100},
+    }
+    return Recipe({**ENCODER_OR_DECODER, **model}, quick, full, merge(shared, own), text)
+
+
 RECIPES: Mapping[str, Recipe] = {
     "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=800, full=4000),
     "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=800, full=4000),
     "transformer": translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3),
-}
+    "bert": reader(
+        {"name": "bert"}, quick=1500, full=6000, text="en.txt",
+        task="masked-lm", masking={"next_sentence": False, "length": 96, "short_updates": 0},
+    ),
+    "gpt2": reader({"name": "gpt2"}, quick=800, full=3000, text="en.marked.txt", task="lm"),
+}  # fmt: skip

@@ -17,8 +17,8 @@ from regard.data.readers import ParallelText, read_pairs
 from regard.errors import BundleError, ConfigError
 from regard.evaluation.alignment import Gold, read_gold
 from regard.evaluation.challenges import Challenge, read_challenges
-from regard.lab.corpus import corpus_files, write_corpus
-from regard.lab.recipes import RECIPES
+from regard.lab.corpus import corpus_files, write_corpus, write_language
+from regard.lab.recipes import RECIPES, TEXTS
 from regard.tasks.word_texts import WordPair, read_word_pairs
 from regard.training.directory import RUN
 from regard.training.run import train
@@ -49,9 +49,12 @@ class Shop:
     # the built-in corpus, the same for all seeds
 
     def stock(self) -> None:
-        """Writes the built-in corpus, unless it is there: the challenge sets come last."""
+        """Writes the built-in corpus, unless it is there: the challenge sets come last; then each language alone."""
         if not (self.data / "challenges.jsonl").exists():
             write_corpus(build(), self.data)
+        for ending, (language, between) in TEXTS.items():
+            if not (self.data / f"test.{ending}").exists():
+                write_language(self.data, language, between, ending)
 
     @property
     def data(self) -> Path:
@@ -85,8 +88,9 @@ class Shop:
         """The directory of one of the RECIPES' models, trained if it is not."""
         if name not in RECIPES:
             raise ConfigError(f"There is no recipe for {name}.", do=nearest(name, RECIPES))
-        data: Tree = {"data": {**corpus_files(self.data), "langs": LANGUAGES}}
-        return self.train(name, merge(data, RECIPES[name].tree(quick=self.quick)))
+        recipe = RECIPES[name]
+        data: Tree = {**corpus_files(self.data, recipe.text), **({"langs": LANGUAGES} if recipe.text == "tsv" else {})}
+        return self.train(name, merge({"data": data}, recipe.tree(quick=self.quick)))
 
     def train(self, name: str, tree: Tree) -> Path:
         """The directory of a model with these settings (without a seed), trained if it is not."""

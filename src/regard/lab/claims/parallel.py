@@ -23,8 +23,8 @@ from regard.report import Plot
 from regard.seeds import derive
 
 STATISTIC = (
-    "By which factor the time per word of a recurrent network grows when the same 512 words come as one text instead of "
-    "32 texts, over the factor by which that of self-attention grows (one thread, forth and back)."
+    "By which factor the time per word of a recurrent network grows when the same 512 words come as one text instead "
+    "of 32 texts, over the factor by which that of self-attention grows (one thread, forth and back)."
 )
 THRESHOLD = 2.0
 WORDS = LONG = 512
