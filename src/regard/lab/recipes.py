@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from regard.config import Tree, merge
 
@@ -16,21 +16,27 @@ TRANSFORMER: Tree = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """The settings of a model and how long it is trained; `own` are settings of other sections."""
+    """The settings of a model and how long it is trained; `own` are settings of other sections; `kept`: how many
+    checkpoints stay, spread over the training; `start`: added to the seed, where only the start shall differ."""
 
     model: Tree
     quick: int
     full: int
     own: Tree
+    kept: int = 1
+    start: int = 0
 
     def tree(self, *, quick: bool) -> Tree:
         """As `regard train` takes it, but for data and seed."""
         updates = self.quick if quick else self.full
-        training = {"updates": updates, "validate_every": updates, "validate_sentences": 100, "save_every": updates}
+        training = {
+            "updates": updates, "validate_every": updates,
+            "save_every": updates // self.kept, "keep": self.kept,
+        }  # fmt: skip
         return merge({"model": self.model, "training": training}, self.own)
 
 
-def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3) -> Recipe:
+def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3, kept: int = 1) -> Recipe:
     """One that translates; all of them have the same tokenizer and the same batches."""
     own: Tree = {
         "task": "translation",
@@ -38,11 +44,13 @@ def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3) -> Rec
         "batch": {"tokens": 2048},
         "training": {"learning_rate": rate, "average": 0.99},
     }
-    return Recipe(model, quick, full, own)
+    return Recipe(model, quick, full, own, kept)
 
 
 RECIPES: Mapping[str, Recipe] = {
-    "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=800, full=4000),
-    "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=800, full=4000),
+    "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=600, full=4000),
+    "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=600, full=4000, kept=8),
     "transformer": translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3),
+    "transformer-again": replace(translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3), start=100),
+    "transformer-one-head": translator({**TRANSFORMER, "heads": 1}, quick=1000, full=4000, rate=3e-3),
 }

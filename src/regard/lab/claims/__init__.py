@@ -13,7 +13,16 @@ from regard.errors import ConfigError
 if TYPE_CHECKING:
     from regard.lab.claim import Claim
 
-CLAIMS: tuple[str, ...] = ("bottleneck",)
+CLAIMS: tuple[str, ...] = (
+    "bottleneck",
+    "alignment",
+    "meaning",
+    "budget",
+    "heads",
+    "positions",
+    "distance",
+    "explanation",
+)
 """In the order in which the lab tells them; a name is that of the file."""
 
 
