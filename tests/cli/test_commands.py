@@ -36,7 +36,7 @@ def test_help_does_not_import_torch_or_pydantic() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "doctor", "train", "translate", "evaluate", "align", "compare", "look", "info", "runs"]
+    "command", ["demo", "doctor", "train", "translate", "evaluate", "align", "compare", "lab", "look", "info", "runs"]
 )
 def test_every_command_explains_itself(command: str) -> None:
     result = CliRunner().invoke(app, [command, "--help"])

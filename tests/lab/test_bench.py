@@ -9,7 +9,7 @@ import pytest
 from regard.errors import BundleError, ConfigError
 from regard.lab import bench, findings
 from regard.lab.claims import CLAIMS, find
-from regard.lab.shop import Shop
+from regard.lab.shop import GLANCE, Shop
 from tests.lab.claims_of_tests import HOLDS, NO_TEST
 
 
@@ -19,7 +19,7 @@ def shop(tmp_path: Path) -> Shop:
     shop = Shop(tmp_path / "lab", quick=True)
     bench.begin(shop)
     shop.data.mkdir()
-    (shop.data / "challenges.jsonl").touch()
+    (shop.data / GLANCE).touch()
     return shop
 
 

@@ -4,7 +4,8 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from regard.config import Tree, merge
 
@@ -19,23 +20,29 @@ TEXTS = {"en.txt": ("en", "\n\n"), "en.marked.txt": ("en", "<|endoftext|>"), "zh
 
 @dataclass(frozen=True)
 class Recipe:
-    """The settings of a model and how long it is trained; `own` are settings of other sections; `text`: the ending
-    of the files that it is trained on (see `TEXTS`)."""
+    """The settings of a model and how long it is trained; `own` are settings of other sections; `kept`: how many
+    checkpoints stay, spread over the training; `start`: added to the seed, where only the start shall differ; `text`:
+    the ending of the files that it is trained on (see `TEXTS`)."""
 
     model: Tree
     quick: int
     full: int
     own: Tree
+    kept: int = 1
+    start: int = 0
     text: str = "tsv"
 
     def tree(self, *, quick: bool) -> Tree:
         """As `regard train` takes it, but for data and seed."""
         updates = self.quick if quick else self.full
-        training = {"updates": updates, "validate_every": updates, "validate_sentences": 100, "save_every": updates}
+        training = {
+            "updates": updates, "validate_every": updates,
+            "save_every": updates // self.kept, "keep": self.kept,
+        }  # fmt: skip
         return merge({"model": self.model, "training": training}, self.own)
 
 
-def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3) -> Recipe:
+def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3, kept: int = 1) -> Recipe:
     """One that translates; all of them have the same tokenizer and the same batches."""
     own: Tree = {
         "task": "translation",
@@ -43,23 +50,25 @@ def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3) -> Rec
         "batch": {"tokens": 2048},
         "training": {"learning_rate": rate, "average": 0.99},
     }
-    return Recipe(model, quick, full, own)
+    return Recipe(model, quick, full, own, kept)
 
 
-def reader(model: Tree, *, quick: int, full: int, text: str, **own: Tree) -> Recipe:
+def reader(model: Tree, *, quick: int, full: int, text: str, **own: Any) -> Recipe:
     """One that reads English alone: BERT and GPT-2 of the same size, with as many pieces."""
     shared: Tree = {
         "tokenizer": {"size": 2000},
         "batch": {"tokens": 2048},
         "training": {"learning_rate": 3e-3, "average": 0.99, "schedule": "linear", "warmup": 100},
     }
-    return Recipe({**ENCODER_OR_DECODER, **model}, quick, full, merge(shared, own), text)
+    return Recipe({**ENCODER_OR_DECODER, **model}, quick, full, merge(shared, own), text=text)
 
 
 RECIPES: Mapping[str, Recipe] = {
-    "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=800, full=4000),
-    "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=800, full=4000),
+    "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=600, full=4000),
+    "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=600, full=4000, kept=8),
     "transformer": translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3),
+    "transformer-again": replace(translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3), start=100),
+    "transformer-one-head": translator({**TRANSFORMER, "heads": 1}, quick=1000, full=4000, rate=3e-3),
     "bert": reader(
         {"name": "bert"}, quick=1500, full=6000, text="en.txt",
         task="masked-lm", masking={"next_sentence": False, "length": 96, "short_updates": 0},

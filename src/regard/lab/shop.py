@@ -17,6 +17,7 @@ from regard.data.readers import ParallelText, read_pairs
 from regard.errors import BundleError, ConfigError
 from regard.evaluation.alignment import Gold, read_gold
 from regard.evaluation.challenges import Challenge, read_challenges
+from regard.files import write_text
 from regard.lab.corpus import corpus_files, write_corpus, write_language
 from regard.lab.recipes import RECIPES, TEXTS
 from regard.tasks.word_texts import WordPair, read_word_pairs
@@ -25,6 +26,8 @@ from regard.training.run import train
 from regard.training.start import Nobody, Watcher, prepare
 
 LANGUAGES = ["en", "zh"]
+GLANCE, GLANCES = "glance.tsv", 100
+"""What a model is validated on while it is trained: claims score it themselves, on more."""
 
 
 def unwatched(label: str) -> Watcher:
@@ -49,9 +52,13 @@ class Shop:
     # the built-in corpus, the same for all seeds
 
     def stock(self) -> None:
-        """Writes the built-in corpus, unless it is there: the challenge sets come last; then each language alone."""
-        if not (self.data / "challenges.jsonl").exists():
-            write_corpus(build(), self.data)
+        """Writes the built-in corpus, a few validation pairs for a glance at each model, and each language alone; not
+        what is there."""
+        if not (self.data / GLANCE).exists():
+            corpus = build()
+            write_corpus(corpus, self.data)
+            few = corpus.validation[:GLANCES]
+            write_text(self.data / GLANCE, "".join(f"{pair.source}\t{pair.target}\n" for pair in few))
         for ending, (language, between) in TEXTS.items():
             if not (self.data / f"test.{ending}").exists():
                 write_language(self.data, language, between, ending)
@@ -89,13 +96,16 @@ class Shop:
         if name not in RECIPES:
             raise ConfigError(f"There is no recipe for {name}.", do=nearest(name, RECIPES))
         recipe = RECIPES[name]
-        data: Tree = {**corpus_files(self.data, recipe.text), **({"langs": LANGUAGES} if recipe.text == "tsv" else {})}
-        return self.train(name, merge({"data": data}, recipe.tree(quick=self.quick)))
+        files = corpus_files(self.data, recipe.text)
+        glance: Tree = {"val": [str(self.data / GLANCE)], "langs": LANGUAGES} if recipe.text == "tsv" else {}
+        start: Tree = {"seed": self.seed + recipe.start}
+        data: Tree = {"data": {"train": files["train"], **glance}}
+        return self.train(name, merge(data, recipe.tree(quick=self.quick), start))
 
     def train(self, name: str, tree: Tree) -> Path:
-        """The directory of a model with these settings (without a seed), trained if it is not."""
+        """The directory of a model with these settings, trained if it is not. The seed is ours unless they have one."""
         out = self.place(name)
-        tree = merge(tree, {"seed": self.seed, "training": {"threads": self.threads}})
+        tree = merge({"seed": self.seed}, tree, {"training": {"threads": self.threads}})
         if (out / bundle.CARD).exists():
             _same(out, tree)
             return out

@@ -15,11 +15,18 @@ if TYPE_CHECKING:
 
 CLAIMS: tuple[str, ...] = (
     "bottleneck",
+    "alignment",
+    "meaning",
+    "budget",
     "scaling",
     "dot_or_additive",
+    "heads",
+    "positions",
     "look_ahead",
     "hard",
     "parallel",
+    "distance",
+    "explanation",
 )
 """In the order in which the lab tells them; a name is that of the file."""
 

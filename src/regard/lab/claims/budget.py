@@ -1,0 +1,156 @@
+"""Is attention something else than relatedness? It has a direction, and it is a budget.
+
+That *river* is as related to *bank* as *bank* to *river* goes for a cosine. The weights of attention (Vaswani et al.
+2017, arXiv:1706.03762, equation 1) are made of queries and keys, which differ, and each row sums to 1: who looks at one
+word looks less at another. So a second clue to the meaning of *bank* should take away from the first.
+
+Each sentence has a clue before *bank* and a phrase of the same kind after it: an unrelated one, another unrelated one,
+or a second clue. What *bank* gives to the first clue is read in the head that looks at clues most.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regard.data.corpora.senses import AMBIGUOUS, BANK, Clue
+from regard.evaluation.challenges import Challenge, ClueHead, clue_head, clues
+from regard.insight import Trace
+from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.report import Plot, Series
+from regard.tasks.translator import Translator
+
+WORD = "bank"
+STATISTIC = (
+    "The smaller of two numbers. How unlike the weights are in the two directions: Σ|w(i,j) − w(j,i)| / Σ(w(i,j) + "
+    "w(j,i)) over all pairs of words, 0 if they are the same. And by which part the weight of the first clue falls "
+    "when the phrase behind *bank* becomes a second clue."
+)
+THRESHOLD = 0.2
+ANY = "。"
+"""A translation: the decoder must say something, but is not looked at."""
+SMALL = frozenset({"the", "a", "an", "some", "to", "through", "in", "on", "up"})
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One with a clue before *bank* and a phrase after it; `clue` are the words of the first."""
+
+    text: str
+    clue: frozenset[str]
+
+
+def measure(setting: Setting) -> Measured:
+    translator = setting.shop.load("transformer")
+    head = best(translator, setting.shop.challenges(WORD)[: setting.of(20, 100)])
+    plain, other, second = [], [], []
+    for sentences in list(triples())[: setting.of(40, 200)]:
+        for shares, sentence in zip((plain, other, second), sentences, strict=True):
+            shares.append(share(traced(translator, sentence.text), head, sentence.clue))
+    texts = [challenge.first.source for challenge in setting.shop.challenges(WORD)[:20]]
+    weights = [traced(translator, text).weights[head.name][head.head] for text in texts]
+    direction, falls = asymmetry(weights), fall(plain, second)
+    relatedness = asymmetry([cosines(translator, text) for text in texts])
+    return Measured(
+        value=min(direction, falls),
+        control=max(relatedness, fall(plain, other)),
+        numbers={
+            "head": f"{head.name}, head {head.head}",
+            "unlike in the two directions: weights": direction,
+            "unlike in the two directions: cosines": relatedness,
+            "the first clue's weight falls with a second clue": falls,
+            "the same with another unrelated phrase": fall(plain, other),
+        },
+        series={"shares": [float(np.mean(shares)) for shares in (plain, other, second)]},
+    )
+
+
+def triples() -> Iterator[tuple[Sentence, Sentence, Sentence]]:
+    """The same sentence three times: with one unrelated phrase, with another, with a second clue."""
+    unrelated = [clue for word in AMBIGUOUS if word is not BANK for both in word.clues for clue in both]
+    number = 0
+    for which in (0, 1):
+        mine = [both[which] for both in BANK.clues]
+        for first in mine:
+            for second in (clue for clue in mine if clue is not first):
+                for who, he in (
+                    ("Anna", "she"),
+                    ("Tom", "he"),
+                    ("The farmer", "he"),
+                    ("The teacher", "she"),
+                    ("I", "I"),
+                ):
+                    one, two = unrelated[number % len(unrelated)], unrelated[(number + 7) % len(unrelated)]
+                    number += 1
+                    yield tuple(sentence(who, he, first, phrase) for phrase in (one, two, second))  # type: ignore[misc]
+
+
+def sentence(who: str, he: str, clue: Clue, phrase: Clue) -> Sentence:
+    text = f"{who} wanted to {clue.base}, so {he} walked to the {WORD} before {phrase.gerund}."
+    return Sentence(text, frozenset(clue.base.split()) - SMALL)
+
+
+def traced(translator: Translator, text: str) -> Trace:
+    return translator.attention(text, ANY).by_words()
+
+
+def best(translator: Translator, challenges: Sequence[Challenge]) -> ClueHead:
+    """The head in which *bank* looks at its clue most, in sentences with a single clue."""
+    sides = [
+        (side.source, words)
+        for challenge in challenges
+        for side, words in zip((challenge.first, challenge.second), clues(challenge), strict=True)
+    ]
+    return clue_head([traced(translator, text) for text, _ in sides], [(WORD, words) for _, words in sides])
+
+
+def share(trace: Trace, head: ClueHead, words: frozenset[str]) -> float:
+    """What *bank* gives to these words."""
+    labels = [label.strip(".,").lower() for label in trace.rows["source"].labels]
+    places = [place for place, label in enumerate(labels) if label in words]
+    return float(trace.weights[head.name][head.head][labels.index(WORD), places].sum())
+
+
+def fall(before: Sequence[float], after: Sequence[float]) -> float:
+    """The part of its mean that was lost."""
+    return float(1 - np.mean(after) / np.mean(before))
+
+
+def asymmetry(matrices: Sequence[np.ndarray]) -> float:
+    """Σ|w(i,j) − w(j,i)| / Σ|w(i,j) + w(j,i)| over i < j: 0 if both directions are alike, 1 if each has only one."""
+    apart = sum(float(np.abs(w - w.T).sum()) for w in matrices)
+    together = sum(float(np.abs(w + w.T).sum() - 2 * np.abs(np.diag(w)).sum()) for w in matrices)
+    return apart / together if together else 0.0
+
+
+def cosines(translator: Translator, text: str) -> np.ndarray:
+    """How related the words of a sentence are: the cosine of their embeddings."""
+    ids = translator.tokenizers.source.encode(text)
+    rows = translator.model.get_parameter("target_embedding.weight").detach().numpy()[ids]
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows @ rows.T)
+
+
+def draw(measured: Sequence[Measured]) -> list[Figure]:
+    means = [float(np.mean(column)) for column in zip(*(one.series["shares"] for one in measured), strict=True)]
+    phrases = ["an unrelated phrase", "another one", "a second clue"]
+    series = [Series("the first clue's share of *bank*'s attention", means)]
+    return [
+        Plot("bars", phrases, series, "behind *bank* stands", "weight", "The budget: who is given more, others less.")
+    ]
+
+
+CLAIM = Claim(
+    name="budget",
+    title="Attention has a direction and a budget; relatedness has neither",
+    question="Does *bank* look at *river* as *river* looks at *bank*? And what is left for the first clue when there "
+    "is a second one?",
+    source="Vaswani et al. 2017, equation 1",
+    statistic=STATISTIC,
+    threshold=THRESHOLD,
+    control="the larger of the same two numbers: for the cosines between the words' embeddings, and for another "
+    "unrelated phrase instead of a second clue.",
+    measure=measure,
+    draw=draw,
+    models=("transformer",),
+)

@@ -1,0 +1,162 @@
+"""Do several heads beat one of the same total width, do they specialise, and how many can be done without?
+
+Vaswani et al. 2017 (arXiv:1706.03762, section 3.2.2 and table 3 A) found one head worse than eight of the same total
+width. Voita et al. 2019 (arXiv:1905.09418) found heads that look at the word before, at the word after, along syntax,
+and that most others can be removed; Michel et al. 2019 (arXiv:1905.10650) that a layer often needs only one.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.attention import capture
+from regard.evaluation.challenges import Challenge
+from regard.evaluation.loss import fitting, held_out_loss
+from regard.insight.tags import tags
+from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.report import Plot, Series
+from regard.tasks.pairs import EncodedPairs
+from regard.tasks.translator import Translator
+
+STATISTIC = (
+    "The loss per token on unseen sentences with one head, as a multiple of that with four of a quarter its width."
+)
+THRESHOLD = 1.1
+MODELS = ("transformer", "transformer-one-head", "transformer-again")
+BEARABLE = 1.1
+"""By what factor the loss may rise for the heads removed to count as superfluous."""
+
+Head = tuple[str, int]
+
+
+def measure(setting: Setting) -> Measured:
+    shop = setting.shop
+    several, one, again = (shop.load(model) for model in MODELS)
+    text = shop.text("test")
+    sentences = setting.of(200, 1000)
+    pairs = fitting(several.model, text, several.tokenizers)
+    pairs = EncodedPairs(pairs.sources[:sentences], pairs.targets[:sentences])
+    losses = [held_out_loss(who.model, pairs, several.tokenizers).per_token for who in (several, one, again)]
+    few = EncodedPairs(pairs.sources[: setting.of(60, 200)], pairs.targets[: setting.of(60, 200)])
+    removed = pruned(several, few)
+    rises = [loss / removed[0] for loss in removed]
+    spare = superfluous(rises)
+    roles = specialists(several, shop.challenges("who-chased-whom")[: setting.of(20, 60)])
+    return Measured(
+        value=losses[1] / losses[0],
+        control=max(losses[0] / losses[2], losses[2] / losses[0]),
+        numbers={
+            "loss with four heads": losses[0],
+            "loss with one head": losses[1],
+            "loss with four heads, trained once more": losses[2],
+            "heads that can be removed": f"{spare} of {len(removed) - 1}",
+            **{f"most at {role}": f"{name}, head {head}: {weight:.2f} (all heads: {mean:.2f})"
+               for role, (name, head, weight, mean) in roles.items()},
+        },
+        series={"rises": rises, "spare": spare},
+    )  # fmt: skip
+
+
+# how many can be done without
+
+
+def pruned(translator: Translator, pairs: EncodedPairs) -> list[float]:
+    """The loss with all heads, without the least important one, without two, and so on to none. How important a head
+    is, is by how much the loss rises without it alone."""
+    heads = all_heads(translator, pairs)
+    alone = {head: loss_without(translator, pairs, [head]) for head in heads}
+    order = sorted(heads, key=alone.__getitem__)
+    return [loss_without(translator, pairs, order[:count]) for count in range(len(order) + 1)]
+
+
+def all_heads(translator: Translator, pairs: EncodedPairs) -> list[Head]:
+    batch = pairs.batch([0], translator.tokenizers)
+    with torch.inference_mode(), capture(translator.model) as recording:
+        translator.model(batch.source, batch.source_lengths, batch.target[:, :-1])
+    return [(name, head) for name in recording.names for head in range(recording.last(name).shape[1])]
+
+
+def loss_without(translator: Translator, pairs: EncodedPairs, heads: Iterable[Head]) -> float:
+    """The loss per token where these heads say nothing."""
+    gone = set(heads)
+
+    def silence(name: str, what: str, tensor: Tensor) -> Tensor:
+        mute = [head for head in range(tensor.shape[1]) if (name, head) in gone] if what == "values" else []
+        if not mute:
+            return tensor
+        kept = tensor.clone()
+        kept[:, mute] = 0
+        return kept
+
+    with capture(translator.model, keep=(), edit=silence):
+        return held_out_loss(translator.model, pairs, translator.tokenizers).per_token
+
+
+def superfluous(rises: Sequence[float]) -> int:
+    """How many heads are gone just before the loss first rises too far."""
+    return next((count for count, rise in enumerate(rises[1:]) if rise > BEARABLE), len(rises) - 1)
+
+
+# what they look at
+
+
+def specialists(translator: Translator, challenges: Sequence[Challenge]) -> dict[str, tuple[str, int, float, float]]:
+    """For each way of looking the encoder's head that does it most: its attention, its number, its mean weight, and the
+    mean weight of all heads."""
+    seen: dict[str, dict[Head, list[float]]] = {}
+    for challenge in challenges:
+        trace = translator.attention(challenge.first.source, challenge.first.target).by_words()
+        labels = [label.strip(".,").lower() for label in trace.rows["source"].labels]
+        verb, partners = who_did_what(labels, challenge)
+        for name in trace.select("encoder"):
+            kinds, weights = tags(trace)[name], trace.weights[name]
+            for head in range(len(weights)):
+                found = {
+                    "the word before": kinds.previous[head],
+                    "the word after": kinds.next[head],
+                    "the word itself": kinds.diagonal[head],
+                    "who did it and to whom, from the verb": weights[head][verb, partners].sum(),
+                }
+                for role, weight in found.items():
+                    seen.setdefault(role, {}).setdefault((name, head), []).append(float(weight))
+    chosen = {}
+    for role, heads in seen.items():
+        means = {head: float(np.mean(values)) for head, values in heads.items()}
+        name, head = max(means, key=means.__getitem__)
+        chosen[role] = (name, head, means[name, head], float(np.mean(list(means.values()))))
+    return chosen
+
+
+def who_did_what(labels: Sequence[str], challenge: Challenge) -> tuple[int, list[int]]:
+    """Where the verb stands, and where those who change places between the two sentences do."""
+    first, second = ([word.strip(".,").lower() for word in side.source.split()]
+                     for side in (challenge.first, challenge.second))  # fmt: skip
+    swapped = {word for word, other in zip(first, second, strict=False) if word != other}
+    verb = labels.index(challenge.word.split()[0]) if challenge.word.split()[0] in labels else len(labels) // 2
+    return verb, [place for place, label in enumerate(labels) if label in swapped]
+
+
+def draw(measured: Sequence[Measured]) -> list[Figure]:
+    counts = list(range(len(measured[0].series["rises"])))
+    series = [Series(f"seed {number}" if len(measured) > 1 else "loss", one.series["rises"])
+              for number, one in enumerate(measured, start=1)]  # fmt: skip
+    caption = "Heads are removed, the least important first; 1 is the loss with all of them (capped at 5)."
+    capped = [Series(one.label, [min(5.0, rise) for rise in one.values if rise is not None]) for one in series]
+    return [Plot("lines", counts, capped, "heads removed", "loss, as a multiple", caption)]
+
+
+CLAIM = Claim(
+    name="heads",
+    title="Several heads beat one of the same total width",
+    question="Is it better to look once with 128 numbers or four times with 32? What do the heads look at, and how "
+    "many of them are needed once they have learned?",
+    source="Vaswani et al. 2017, table 3 (A); Voita et al. 2019; Michel et al. 2019",
+    statistic=STATISTIC,
+    threshold=THRESHOLD,
+    control="four heads against four heads from another start, the worse as a multiple of the better.",
+    measure=measure,
+    draw=draw,
+    models=MODELS,
+)

@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from regard.lab.claims.budget import asymmetry, fall, triples
+
+
+def test_what_is_the_same_in_both_directions_has_no_asymmetry() -> None:
+    symmetric = np.array([[0.5, 0.3], [0.3, 0.9]])
+    assert asymmetry([symmetric, np.ones((3, 3))]) == 0.0
+
+
+def test_what_goes_one_way_only_is_all_asymmetry() -> None:
+    assert asymmetry([np.triu(np.ones((4, 4)))]) == 1.0
+
+
+def test_asymmetry_does_not_count_what_a_word_gives_itself() -> None:
+    one_way = np.array([[9.0, 0.6], [0.2, 9.0]])
+    assert asymmetry([one_way]) == pytest.approx(0.4 / 0.8)
+
+
+def test_the_fall_is_a_part_of_what_was_there() -> None:
+    assert fall([0.4, 0.6], [0.2, 0.2]) == pytest.approx(0.6)
+    assert fall([0.5], [0.5]) == 0.0
+    assert fall([0.5], [0.75]) == -0.5
+
+
+def test_the_three_sentences_differ_only_behind_the_bank() -> None:
+    for sentences in triples():
+        starts = {sentence.text.split("bank")[0] for sentence in sentences}
+        assert len(starts) == 1
+        assert len({sentence.clue for sentence in sentences}) == 1
+        assert len({sentence.text for sentence in sentences}) == 3
+
+
+def test_the_second_clue_points_to_the_meaning_of_the_first() -> None:
+    texts = [second.text for _, _, second in triples()]
+    assert "Anna wanted to go fishing, so she walked to the bank before crossing the river." in texts
+    assert not any("fish" in text and "money" in text for text in texts)

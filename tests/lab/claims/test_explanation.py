@@ -1,0 +1,36 @@
+import random
+
+import pytest
+import torch
+from scipy.stats import kendalltau
+
+from regard.data.readers import ParallelText
+from regard.lab.claims.explanation import kendall, labelled, shuffled
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kendall_is_that_of_scipy(seed: int) -> None:
+    chance = random.Random(seed)
+    first, second = ([chance.randint(0, 6) / 6 for _ in range(20)] for _ in range(2))
+    assert kendall(first, second) == pytest.approx(kendalltau(first, second).statistic)
+
+
+def test_kendall_is_one_in_the_same_order_minus_one_in_the_opposite_and_zero_without_any() -> None:
+    assert kendall([1, 2, 3], [10, 20, 30]) == 1.0
+    assert kendall([1, 2, 3], [3, 2, 1]) == -1.0
+    assert kendall([1, 2, 3], [5, 5, 5]) == 0.0
+    assert kendall([1.0], [2.0]) == 0.0
+
+
+def test_shuffled_weights_are_the_same_weights_elsewhere() -> None:
+    weights = torch.rand(4, 1, 3, 50)
+    other = shuffled(weights, torch.Generator().manual_seed(1))
+    assert torch.equal(weights.sort(-1).values, other.sort(-1).values)
+    assert not torch.equal(weights, other)
+    assert not torch.equal(weights[0, 0, 0].argsort(), other[0, 0, 0].argsort())
+
+
+def test_the_translation_tells_the_meaning() -> None:
+    sources = ("After going fishing, Anna walked to the bank.", "I like it.", "The bank and the bat.")
+    targets = ("钓鱼之后，安娜走到了河岸。", "我喜欢。", "河岸和蝙蝠。")
+    assert labelled(ParallelText(sources, targets, ())) == [(sources[0], "bank: 河岸")]

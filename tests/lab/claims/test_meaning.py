@@ -1,0 +1,33 @@
+import torch
+from torch import Tensor
+
+from regard.lab.claims.meaning import apart, looks_only_at_itself
+
+
+def pairs(*sides: tuple[list[float], list[float]]) -> list[tuple[list[Tensor], list[Tensor]]]:
+    """Of one layer."""
+    return [([torch.tensor(first)], [torch.tensor(second)]) for first, second in sides]
+
+
+def test_meanings_that_lie_apart_are_told_apart() -> None:
+    assert apart(pairs(([0.0, 1.0], [0.0, -1.0]), ([0.3, 0.9], [0.1, -1.1]), ([0.2, 2.0], [0.0, -0.5]))) == [1.0]
+
+
+def test_meanings_that_lie_crosswise_are_all_mistaken() -> None:
+    """Each vector lies where the others of the other meaning are."""
+    assert apart(pairs(([1.0], [-1.0]), ([-1.0], [1.0]))) == [0.0]
+
+
+def test_where_both_sentences_give_the_same_vector_chance_decides() -> None:
+    assert apart(pairs(([1.0], [1.0]), ([2.0], [2.0]), ([4.0], [4.0]))) == [0.5]
+
+
+def test_each_layer_is_judged_by_itself() -> None:
+    same, different = torch.tensor([1.0]), torch.tensor([2.0])
+    assert apart([([same, same], [same, different])] * 3) == [0.5, 1.0]
+
+
+def test_without_context_each_word_gives_itself_all_weight() -> None:
+    weights = torch.rand(2, 3, 4, 4)
+    assert torch.equal(looks_only_at_itself("encoder.0.self", "weights", weights), torch.eye(4).expand(2, 3, 4, 4))
+    assert looks_only_at_itself("encoder.0.self", "scores", weights) is weights
