@@ -5,14 +5,21 @@ from pathlib import Path
 
 from regard.data.corpora import Corpus, Pair
 from regard.data.corpora.links import possible
-from regard.data.readers import read_pairs
 from regard.evaluation.challenges import Challenge, write_challenges
 from regard.files import write_text
 
+TEXTS = {
+    "en.txt": ("source", "\n\n"),
+    "en.marked.txt": ("source", "<|endoftext|>"),
+    "zh.txt": ("target", "\n\n"),
+}
+"""Endings of files with one language of the training pairs, every sentence a document: which side, and what stands
+between two documents (BERT's way, GPT-2's)."""
 
-def corpus_files(directory: Path, ending: str = "tsv") -> dict[str, list[str]]:
-    """The pairs of each split; with another ending, one of its languages (see `write_language`)."""
-    return {split: [str(directory / f"{split}.{ending}")] for split in ("train", "val", "test")}
+
+def corpus_files(directory: Path) -> dict[str, list[str]]:
+    """The pairs of each split."""
+    return {split: [str(directory / f"{split}.tsv")] for split in ("train", "val", "test")}
 
 
 def write_corpus(corpus: Corpus, directory: Path) -> dict[str, list[str]]:
@@ -28,11 +35,11 @@ def write_corpus(corpus: Corpus, directory: Path) -> dict[str, list[str]]:
     return corpus_files(directory)
 
 
-def write_language(directory: Path, language: str, between: str, ending: str) -> None:
-    """One language of each split as running text, every sentence a document: `between` is what ends a document."""
-    for split, (path,) in corpus_files(directory).items():
-        side = read_pairs([path]).sources if language == "en" else read_pairs([path]).targets
-        write_text(directory / f"{split}.{ending}", "".join(f"{sentence}{between}" for sentence in side))
+def write_texts(corpus: Corpus, directory: Path) -> None:
+    """What there is to read in one language alone: see TEXTS."""
+    for ending, (side, between) in TEXTS.items():
+        texts = (f"{getattr(pair, side)}{between}" for pair in corpus.train)
+        write_text(directory / f"train.{ending}", "".join(texts))
 
 
 def _write_links(path: Path, pairs: Sequence[Pair]) -> None:

@@ -14,15 +14,13 @@ TRANSFORMER: Tree = {
     "norm": "pre", "dropout": 0.1,
 }  # fmt: skip
 ENCODER_OR_DECODER: Tree = {"width": 128, "heads": 4, "hidden": 256, "layers": 2, "dropout": 0.1, "limit": 96}
-TEXTS = {"en.txt": ("en", "\n\n"), "en.marked.txt": ("en", "<|endoftext|>"), "zh.txt": ("zh", "\n\n")}
-"""One language of the corpus, every sentence a document: which, and what stands between two (BERT's way, GPT-2's)."""
 
 
 @dataclass(frozen=True)
 class Recipe:
     """The settings of a model and how long it is trained; `own` are settings of other sections; `kept`: how many
     checkpoints stay, spread over the training; `start`: added to the seed, where only the start shall differ; `text`:
-    the ending of the files that it is trained on (see `TEXTS`)."""
+    the ending of the file that it is trained on, if not on pairs (see `corpus.TEXTS`)."""
 
     model: Tree
     quick: int
@@ -30,7 +28,7 @@ class Recipe:
     own: Tree
     kept: int = 1
     start: int = 0
-    text: str = "tsv"
+    text: str = ""
 
     def tree(self, *, quick: bool) -> Tree:
         """As `regard train` takes it, but for data and seed."""
@@ -63,6 +61,12 @@ def reader(model: Tree, *, quick: int, full: int, text: str, **own: Any) -> Reci
     return Recipe({**ENCODER_OR_DECODER, **model}, quick, full, merge(shared, own), text=text)
 
 
+def words(text: str) -> Recipe:
+    """Vectors of words, from one language alone."""
+    own: Tree = {"task": "words", "words": {"across": "sentence"}, "training": {"learning_rate": 1e-2}}
+    return Recipe({"name": "word2vec", "width": 64}, 400, 1500, own, text=text)
+
+
 RECIPES: Mapping[str, Recipe] = {
     "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=600, full=4000),
     "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=600, full=4000, kept=8),
@@ -74,4 +78,6 @@ RECIPES: Mapping[str, Recipe] = {
         task="masked-lm", masking={"next_sentence": False, "length": 96, "short_updates": 0},
     ),
     "gpt2": reader({"name": "gpt2"}, quick=800, full=3000, text="en.marked.txt", task="lm"),
+    "words-en": words("en.txt"),
+    "words-zh": words("zh.txt"),
 }  # fmt: skip

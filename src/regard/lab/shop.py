@@ -18,8 +18,8 @@ from regard.errors import BundleError, ConfigError
 from regard.evaluation.alignment import Gold, read_gold
 from regard.evaluation.challenges import Challenge, read_challenges
 from regard.files import write_text
-from regard.lab.corpus import corpus_files, write_corpus, write_language
-from regard.lab.recipes import RECIPES, TEXTS
+from regard.lab.corpus import corpus_files, write_corpus, write_texts
+from regard.lab.recipes import RECIPES
 from regard.tasks.word_texts import WordPair, read_word_pairs
 from regard.training.directory import RUN
 from regard.training.run import train
@@ -52,16 +52,14 @@ class Shop:
     # the built-in corpus, the same for all seeds
 
     def stock(self) -> None:
-        """Writes the built-in corpus, a few validation pairs for a glance at each model, and each language alone; not
+        """Writes the built-in corpus, each language alone, and a few validation pairs for a glance at each model; not
         what is there."""
         if not (self.data / GLANCE).exists():
             corpus = build()
             write_corpus(corpus, self.data)
+            write_texts(corpus, self.data)
             few = corpus.validation[:GLANCES]
             write_text(self.data / GLANCE, "".join(f"{pair.source}\t{pair.target}\n" for pair in few))
-        for ending, (language, between) in TEXTS.items():
-            if not (self.data / f"test.{ending}").exists():
-                write_language(self.data, language, between, ending)
 
     @property
     def data(self) -> Path:
@@ -96,11 +94,13 @@ class Shop:
         if name not in RECIPES:
             raise ConfigError(f"There is no recipe for {name}.", do=nearest(name, RECIPES))
         recipe = RECIPES[name]
-        files = corpus_files(self.data, recipe.text)
-        glance: Tree = {"val": [str(self.data / GLANCE)], "langs": LANGUAGES} if recipe.text == "tsv" else {}
+        pairs: Tree = {
+            "train": corpus_files(self.data)["train"], "val": [str(self.data / GLANCE)], "langs": LANGUAGES,
+        }  # fmt: skip
+        alone: Tree = {"train": [str(self.data / f"train.{recipe.text}")]}
         start: Tree = {"seed": self.seed + recipe.start}
-        data: Tree = {"data": {"train": files["train"], **glance}}
-        return self.train(name, merge(data, recipe.tree(quick=self.quick), start))
+        data = alone if recipe.text else pairs
+        return self.train(name, merge({"data": data}, recipe.tree(quick=self.quick), start))
 
     def train(self, name: str, tree: Tree) -> Path:
         """The directory of a model with these settings, trained if it is not. The seed is ours unless they have one."""

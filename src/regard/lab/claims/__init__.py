@@ -23,10 +23,14 @@ CLAIMS: tuple[str, ...] = (
     "heads",
     "positions",
     "look_ahead",
+    "padding",
     "hard",
     "parallel",
     "distance",
+    "directions",
+    "sentence_vectors",
     "explanation",
+    "languages",
 )
 """In the order in which the lab tells them; a name is that of the file."""
 
