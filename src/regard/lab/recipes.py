@@ -74,10 +74,10 @@ RECIPES: Mapping[str, Recipe] = {
     "transformer-again": replace(translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3), start=100),
     "transformer-one-head": translator({**TRANSFORMER, "heads": 1}, quick=1000, full=4000, rate=3e-3),
     "bert": reader(
-        {"name": "bert"}, quick=1500, full=6000, text="en.txt",
+        {"name": "bert"}, quick=1000, full=6000, text="en.txt",
         task="masked-lm", masking={"next_sentence": False, "length": 96, "short_updates": 0},
     ),
-    "gpt2": reader({"name": "gpt2"}, quick=800, full=3000, text="en.marked.txt", task="lm"),
+    "gpt2": reader({"name": "gpt2"}, quick=500, full=3000, text="en.marked.txt", task="lm"),
     "words-en": words("en.txt"),
     "words-zh": words("zh.txt"),
 }  # fmt: skip

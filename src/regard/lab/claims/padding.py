@@ -62,7 +62,7 @@ def translated(translator: Any, texts: Sequence[str], extra: int, edit: str) -> 
     for first in range(0, len(order), TOGETHER):
         rows = order[first : first + TOGETHER]
         source = padded(translator, [texts[row] for row in rows], extra)
-        begin, limits = torch.full((len(rows), 1), target.start), source.lengths + 30
+        begin, limits = torch.full((len(rows), 1), target.start), 2 * source.lengths + 20
         with capture(translator.model, keep=(), edit=EDITS[edit]):
             hypotheses = greedy(translator.model, Request(source, begin, target.end, limits))
         found |= {row: target.decode(one.tokens) for row, one in zip(rows, hypotheses, strict=True)}
@@ -95,9 +95,7 @@ def measure(setting: Setting) -> Measured:
     count = setting.of(100, 400)
     sources, references = test.sources[:count], test.targets[:count]
     alone = translator.translate(sources, beam=1)
-    outputs = {
-        edit: [translated(translator, sources, extra, edit) for extra in AMOUNTS] for edit in EDITS
-    }  # fmt: skip
+    outputs = {edit: [translated(translator, sources, extra, edit) for extra in AMOUNTS] for edit in EDITS}
     shares = {edit: [changed(found, alone) for found in many] for edit, many in outputs.items()}
     bleu = {edit: [score(found, references, language="zh").bleu for found in many] for edit, many in outputs.items()}
     weights = {edit: [leaked(translator, sources, extra, edit) for extra in AMOUNTS] for edit in EDITS}

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 import regard
+from regard.bundle import CARD
 from regard.data.corpora import Pair, sentences
 from regard.evaluation.similarity import cosines, spearman
 from regard.files import write_text
@@ -78,7 +79,9 @@ def agreement(vectors: np.ndarray, given: Sequence[Likeness]) -> float:
 
 
 def trained(shop: Shop, name: str, given: Sequence[Likeness], epochs: float) -> Path:
-    """The shop's BERT, taught with pairs of sentences."""
+    """The shop's BERT, taught with pairs of sentences, unless it has been."""
+    if (shop.place(name) / CARD).exists():
+        return shop.place(name)
     file = shop.directory / "data" / f"{name}.{shop.seed}.tsv"
     write_text(file, "".join(f"{pair.first}\t{pair.second}\t{pair.score:.4f}\n" for pair in given))
     settings = {
