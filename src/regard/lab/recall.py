@@ -5,6 +5,7 @@ how fast, depends on the score and the normaliser alone.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import torch
@@ -80,13 +81,20 @@ def answered(finder: Finder, riddle: Riddle) -> Float[Tensor, ""]:
     return F.cross_entropy(finder(riddle), riddle.answer)
 
 
-def taught(finder: Finder, *, seed: int, updates: int, loss: Loss = answered, rate: float = 1e-3) -> Finder:
-    """The finder after so many updates, with Adam, of 64 riddles each."""
+def teaching(finder: Finder, *, seed: int, loss: Loss = answered, rate: float = 1e-3) -> Iterator[int]:
+    """Teaches it with Adam, 64 riddles an update; gives the number of each update when it is done."""
     optimiser = torch.optim.Adam(finder.parameters(), lr=rate)
-    for _, riddle in zip(range(updates), endless(seed, 64), strict=False):
+    for update, riddle in enumerate(endless(seed, 64), start=1):
         optimiser.zero_grad()
         loss(finder, riddle).backward()  # type: ignore[no-untyped-call]
         optimiser.step()
+        yield update
+
+
+def taught(finder: Finder, *, seed: int, updates: int, loss: Loss = answered, rate: float = 1e-3) -> Finder:
+    """The finder after so many updates."""
+    for _ in islice(teaching(finder, seed=seed, loss=loss, rate=rate), updates):
+        pass
     return finder
 
 

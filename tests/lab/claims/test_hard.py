@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 
 from regard.attention import softmax
-from regard.lab.claims.hard import gradients, noise, others, sampled, without_baseline
+from regard.lab.claims.hard import LESSON, course, gradients, noise, others, sampled, without_baseline
 from regard.lab.recall import Finder, Riddle, answered, riddles
 
 RIDDLE = riddles(6, torch.Generator().manual_seed(1))
@@ -53,3 +53,7 @@ def test_drawing_places_adds_noise_to_the_gradient() -> None:
     finder = Finder(8, seed=1)
     soft, drawn = (noise(gradients(finder, loss, 1, 30)) for loss in (answered, sampled))
     assert drawn > soft
+
+
+def test_a_course_is_examined_after_every_lesson() -> None:
+    assert len(course(sampled, seed=1, updates=2 * LESSON + 1)) == 2

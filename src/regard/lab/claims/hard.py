@@ -13,6 +13,7 @@ the training.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import torch
 import torch.nn.functional as F
@@ -21,7 +22,7 @@ from torch import Tensor
 
 from regard.attention import hard, softmax
 from regard.lab.claim import Claim, Figure, Measured, Setting
-from regard.lab.recall import Finder, Loss, Riddle, accuracy, answered, endless, taught
+from regard.lab.recall import Finder, Loss, Riddle, accuracy, answered, endless, taught, teaching
 from regard.lab.series import over_seeds
 from regard.report import Plot
 from regard.seeds import derive
@@ -32,7 +33,7 @@ STATISTIC = (
 )
 THRESHOLD = 2.0
 WIDTH, RIDDLES = 32, 64
-RATE, HALF, LESSON = 3e-3, 100, 200
+RATE, HALF, LESSON = 3e-3, 40, 25
 """How fast it is taught, for how many updates until its noise is measured, and between two examinations."""
 Baseline = Callable[[Tensor], Tensor]
 
@@ -63,7 +64,8 @@ def without_baseline(finder: Finder, riddle: Riddle) -> Float[Tensor, ""]:
 
 
 def noise(gradients: Float[Tensor, "K P"]) -> float:
-    """Σ variance / ‖mean‖²: how many batches' mean it takes until the gradient is as long as its error."""
+    """Σ variance / ‖mean‖²: of how many batches the mean must be until it is as long as its error. (The mean of K
+    batches has an error, too: what is really far more than K comes out as K.)"""
     return float(gradients.var(dim=0).sum() / gradients.mean(dim=0).square().sum())
 
 
@@ -88,35 +90,31 @@ WAYS: dict[str, Loss] = {
 
 def measure(setting: Setting) -> Measured:
     half = taught(Finder(WIDTH, seed=setting.seed), seed=setting.seed, updates=HALF, rate=RATE)
-    batches = setting.of(100, 400)
+    batches, updates = setting.of(400, 1000), setting.of(200, 500)
     noises = {way: noise(gradients(half, loss, setting.seed, batches)) for way, loss in WAYS.items()}
     other = noise(gradients(half, answered, derive(setting.seed, "other"), batches))
-    courses = {way: course(loss, setting.seed, setting.of(5, 10)) for way, loss in WAYS.items()}
+    courses = {way: course(loss, setting.seed, updates) for way, loss in WAYS.items()}
     numbers = {
         **{f"noise of the gradient, {way}": found for way, found in noises.items()},
         **{f"riddles solved at the end, {way}": found[-1] for way, found in courses.items()},
-        "riddles solved, taught softly, then looking hard": softly_then_hard(setting.seed, setting.of(5, 10)),
+        "riddles solved, taught softly, then looking hard": softly_then_hard(setting.seed, updates),
     }
     series = {"courses": courses, "noises": {way: [found] for way, found in noises.items()}}
     value, control = (found / noises["soft"] for found in (noises["hard, with a baseline"], other))
     return Measured(value, control, numbers, series)
 
 
-def course(loss: Loss, seed: int, lessons: int) -> list[float]:
-    """How many riddles it solves after each lesson; one that was taught by drawing places looks at the best one."""
+def course(loss: Loss, seed: int, updates: int) -> list[float]:
+    """How many riddles it solves every so many updates; one that was taught by drawing places looks at the best one."""
     torch.manual_seed(derive(seed, "lessons"))
     finder, normalise = Finder(WIDTH, seed=seed), softmax if loss is answered else hard
-    found = []
-    for lesson in range(lessons):
-        taught(finder, seed=derive(seed, "lesson", lesson), updates=LESSON, loss=loss, rate=RATE)
-        found.append(accuracy(finder, normalise=normalise))
-    return found
+    lessons = islice(teaching(finder, seed=seed, loss=loss, rate=RATE), updates)
+    return [accuracy(finder, normalise=normalise) for update in lessons if update % LESSON == 0]
 
 
-def softly_then_hard(seed: int, lessons: int) -> float:
+def softly_then_hard(seed: int, updates: int) -> float:
     """What is left if a model that was taught softly must choose one place."""
-    finder = taught(Finder(WIDTH, seed=seed), seed=seed, updates=lessons * LESSON, rate=RATE)
-    return accuracy(finder, normalise=hard)
+    return accuracy(taught(Finder(WIDTH, seed=seed), seed=seed, updates=updates, rate=RATE), normalise=hard)
 
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
