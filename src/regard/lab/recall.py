@@ -6,7 +6,7 @@ how fast, depends on the score and the normaliser alone.
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -56,7 +56,7 @@ class Finder(Attends):
         self.query, self.key = (nn.Linear(width, width, bias=False) for _ in range(2))
         for projection in (self.query, self.key):
             nn.init.xavier_uniform_(projection.weight)
-        self.score = SCORES[score](query=width, key=width, limit=PAIRS)
+        self.score: Any = SCORES[score](query=width, key=width, limit=PAIRS)
         self.output = nn.Linear(width, VALUES)
 
     def forward(self, riddle: Riddle, *, normalise: Normaliser = softmax) -> Float[Tensor, "B V"]:

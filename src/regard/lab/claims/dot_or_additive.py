@@ -11,6 +11,7 @@ each of them.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -55,7 +56,7 @@ def attention(kind: str, width: int, seed: int) -> Callable[[], Tensor]:
     """Attends to random words with this score, and takes the gradient back to queries, keys and values."""
     torch.manual_seed(derive(seed, "words"))
     query, keys, values = (torch.randn(ROWS, HEADS, WORDS, width, requires_grad=True) for _ in range(3))
-    score = SCORES[kind](query=width, key=width, limit=WORDS)
+    score: Any = SCORES[kind](query=width, key=width, limit=WORDS)
 
     def work() -> Tensor:
         context = attend(query, score.prepare(keys), values, score=score)

@@ -60,7 +60,8 @@ def first(meeting: Meeting, rows: Sequence[int]) -> float:
 def units(vectors: Vectors) -> Vectors:
     """All of length 1, around zero: a dot product is then a cosine."""
     centred = vectors - vectors.mean(axis=0)
-    return centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    found: Vectors = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    return found
 
 
 def rotated(meeting: Meeting, known: Sequence[int]) -> Meeting:

@@ -8,7 +8,7 @@ Here both train on the same number of words, cut into one long or many short tex
 does not care how they are cut; whoever must wait for the word before does less and less at a time.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -80,7 +80,7 @@ def growth(seconds: Sequence[float]) -> float:
     return seconds[-1] / seconds[0]
 
 
-def relative(seconds: dict[str, Sequence[float]], who: str) -> float:
+def relative(seconds: Mapping[str, Sequence[float]], who: str) -> float:
     """How much more somebody slows down than attention does."""
     return growth(seconds[who]) / growth(seconds[ATTENTION])
 

@@ -9,6 +9,7 @@ same small model is taught with and without the root.
 """
 
 from collections.abc import Sequence
+from math import log
 from statistics import median
 from typing import NamedTuple
 
@@ -62,7 +63,8 @@ def flow(score: Score, width: int, generator: torch.Generator) -> Flow:
 def evenness(weights: Float[Tensor, "*batch S"]) -> Float[Tensor, "*batch"]:
     """The entropy of weights as a share of the highest that so many can have: 1 where all are equal, 0 where one has
     everything."""
-    return torch.special.entr(weights).sum(-1) / torch.log(torch.tensor(float(weights.shape[-1])))
+    entropy: Tensor = torch.special.entr(weights).sum(-1)
+    return entropy / log(weights.shape[-1])
 
 
 def left(gradients: Sequence[float]) -> float:
