@@ -10,6 +10,7 @@ or a second clue. What *bank* gives to the first clue is read in the head that l
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations, product
 
 import numpy as np
 
@@ -24,11 +25,12 @@ WORD = "bank"
 STATISTIC = (
     "The smaller of two numbers. How unlike the weights are in the two directions: Σ|w(i,j) − w(j,i)| / Σ(w(i,j) + "
     "w(j,i)) over all pairs of words, 0 if they are the same. And by which part the weight of the first clue falls "
-    "when the phrase behind *bank* becomes a second clue."
+    "when the phrase behind “bank” becomes a second clue."
 )
 THRESHOLD = 0.2
 ANY = "。"
 """A translation: the decoder must say something, but is not looked at."""
+PEOPLE = (("Anna", "she"), ("Tom", "he"), ("The farmer", "he"), ("The teacher", "she"), ("I", "I"))
 SMALL = frozenset({"the", "a", "an", "some", "to", "through", "in", "on", "up"})
 
 
@@ -68,21 +70,10 @@ def measure(setting: Setting) -> Measured:
 def triples() -> Iterator[tuple[Sentence, Sentence, Sentence]]:
     """The same sentence three times: with one unrelated phrase, with another, with a second clue."""
     unrelated = [clue for word in AMBIGUOUS if word is not BANK for both in word.clues for clue in both]
-    number = 0
-    for which in (0, 1):
-        mine = [both[which] for both in BANK.clues]
-        for first in mine:
-            for second in (clue for clue in mine if clue is not first):
-                for who, he in (
-                    ("Anna", "she"),
-                    ("Tom", "he"),
-                    ("The farmer", "he"),
-                    ("The teacher", "she"),
-                    ("I", "I"),
-                ):
-                    one, two = unrelated[number % len(unrelated)], unrelated[(number + 7) % len(unrelated)]
-                    number += 1
-                    yield tuple(sentence(who, he, first, phrase) for phrase in (one, two, second))  # type: ignore[misc]
+    clues_twice = [pair for side in zip(*BANK.clues, strict=True) for pair in permutations(side, 2)]
+    for number, ((first, second), (who, he)) in enumerate(product(clues_twice, PEOPLE)):
+        one, two = unrelated[number % len(unrelated)], unrelated[(number + 7) % len(unrelated)]
+        yield (sentence(who, he, first, one), sentence(who, he, first, two), sentence(who, he, first, second))
 
 
 def sentence(who: str, he: str, clue: Clue, phrase: Clue) -> Sentence:
@@ -134,16 +125,16 @@ def cosines(translator: Translator, text: str) -> np.ndarray:
 def draw(measured: Sequence[Measured]) -> list[Figure]:
     means = [float(np.mean(column)) for column in zip(*(one.series["shares"] for one in measured), strict=True)]
     phrases = ["an unrelated phrase", "another one", "a second clue"]
-    series = [Series("the first clue's share of *bank*'s attention", means)]
+    series = [Series("the first clue's share of “bank”'s attention", means)]
     return [
-        Plot("bars", phrases, series, "behind *bank* stands", "weight", "The budget: who is given more, others less.")
+        Plot("bars", phrases, series, "behind “bank” stands", "weight", "The budget: who is given more, others less.")
     ]
 
 
 CLAIM = Claim(
     name="budget",
     title="Attention has a direction and a budget; relatedness has neither",
-    question="Does *bank* look at *river* as *river* looks at *bank*? And what is left for the first clue when there "
+    question="Does “bank” look at “river” as “river” looks at “bank”? And what is left for the first clue when there "
     "is a second one?",
     source="Vaswani et al. 2017, equation 1",
     statistic=STATISTIC,
