@@ -8,7 +8,7 @@ from regard.data.corpora.links import possible
 from regard.data.corpora.phrases import place
 from regard.data.readers import read_pairs
 from regard.evaluation.alignment import read_gold
-from regard.lab.corpus import corpus_files, write_corpus
+from regard.lab.corpus import corpus_files, write_corpus, write_texts
 from regard.tasks.word_texts import read_word_pairs
 
 SEEN = Pair(
@@ -63,3 +63,9 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert gold[2].sure == set(SEEN.alignment)
     assert gold[2].possible == set(SEEN.alignment) | possible(SEEN)
     assert not (tmp_path / "train.words").exists()
+
+
+def test_each_language_can_be_read_alone(tmp_path: Path) -> None:
+    write_texts(Corpus((SEEN,) * 2, (), (), {}), tmp_path)
+    assert (tmp_path / "train.en.txt").read_text(encoding="utf-8") == "The cook saw a bear.\n\n" * 2
+    assert (tmp_path / "train.zh.txt").read_text(encoding="utf-8") == "厨师看见了一只熊。\n\n" * 2

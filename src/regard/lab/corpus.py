@@ -8,6 +8,14 @@ from regard.data.corpora.links import possible
 from regard.evaluation.challenges import Challenge, write_challenges
 from regard.files import write_text
 
+TEXTS = {
+    "en.txt": ("source", "\n\n"),
+    "en.marked.txt": ("source", "<|endoftext|>"),
+    "zh.txt": ("target", "\n\n"),
+}
+"""Endings of files with one language of the training pairs, every sentence a document: which side, and what stands
+between two documents (BERT's way, GPT-2's)."""
+
 
 def corpus_files(directory: Path) -> dict[str, list[str]]:
     """The pairs of each split."""
@@ -25,6 +33,13 @@ def write_corpus(corpus: Corpus, directory: Path) -> dict[str, list[str]]:
     contrasts = [contrast for pairs in corpus.challenges.values() for contrast in pairs]
     write_challenges(directory / "challenges.jsonl", map(Challenge.of, contrasts))
     return corpus_files(directory)
+
+
+def write_texts(corpus: Corpus, directory: Path) -> None:
+    """What there is to read in one language alone: see TEXTS."""
+    for ending, (side, between) in TEXTS.items():
+        texts = (f"{getattr(pair, side)}{between}" for pair in corpus.train)
+        write_text(directory / f"train.{ending}", "".join(texts))
 
 
 def _write_links(path: Path, pairs: Sequence[Pair]) -> None:

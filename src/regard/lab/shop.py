@@ -16,7 +16,7 @@ from regard.errors import BundleError, ConfigError
 from regard.evaluation.alignment import Gold, read_gold
 from regard.evaluation.challenges import Challenge, read_challenges
 from regard.files import write_text
-from regard.lab.corpus import corpus_files, write_corpus
+from regard.lab.corpus import corpus_files, write_corpus, write_texts
 from regard.lab.recipes import RECIPES
 from regard.tasks.word_texts import WordPair, read_word_pairs
 from regard.training.directory import RUN
@@ -50,10 +50,12 @@ class Shop:
     # the built-in corpus, the same for all seeds
 
     def stock(self) -> None:
-        """Writes the built-in corpus, and a few validation pairs for a glance at each model, unless they are there."""
+        """Writes the built-in corpus, each language alone, and a few validation pairs for a glance at each model; not
+        what is there."""
         if not (self.data / GLANCE).exists():
             corpus = build()
             write_corpus(corpus, self.data)
+            write_texts(corpus, self.data)
             few = corpus.validation[:GLANCES]
             write_text(self.data / GLANCE, "".join(f"{pair.source}\t{pair.target}\n" for pair in few))
 
@@ -89,11 +91,14 @@ class Shop:
         """The directory of one of the RECIPES' models, trained if it is not."""
         if name not in RECIPES:
             raise ConfigError(f"There is no recipe for {name}.", do=nearest(name, RECIPES))
-        files = {"train": corpus_files(self.data)["train"], "val": [str(self.data / GLANCE)]}
-        data: Tree = {"data": {**files, "langs": LANGUAGES}}
         recipe = RECIPES[name]
+        pairs: Tree = {
+            "train": corpus_files(self.data)["train"], "val": [str(self.data / GLANCE)], "langs": LANGUAGES,
+        }  # fmt: skip
+        alone: Tree = {"train": [str(self.data / f"train.{recipe.text}")]}
         start: Tree = {"seed": self.seed + recipe.start}
-        return self.train(name, merge(data, recipe.tree(quick=self.quick), start))
+        data = alone if recipe.text else pairs
+        return self.train(name, merge({"data": data}, recipe.tree(quick=self.quick), start))
 
     def train(self, name: str, tree: Tree) -> Path:
         """The directory of a model with these settings, trained if it is not. The seed is ours unless they have one."""

@@ -18,10 +18,19 @@ CLAIMS: tuple[str, ...] = (
     "alignment",
     "meaning",
     "budget",
+    "scaling",
+    "dot_or_additive",
     "heads",
     "positions",
+    "look_ahead",
+    "padding",
+    "hard",
+    "parallel",
     "distance",
+    "directions",
+    "sentence_vectors",
     "explanation",
+    "languages",
 )
 """In the order in which the lab tells them; a name is that of the file."""
 

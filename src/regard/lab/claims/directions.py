@@ -1,0 +1,150 @@
+"""Looking to both sides or only back: BERT and GPT-2 on the same text.
+
+Devlin et al. 2018, section 1: unidirectional models "restrict the power of the pre-trained representations"; a word is
+better understood from both its sides. Radford et al. 2018 and 2019: whoever only looks back can go on with any text.
+
+Here a BERT and a GPT-2 of the same size have read the same English sentences. A word of a new sentence is hidden: BERT
+fills it in, GPT-2 says what it expects there. Then everything behind the word is cut off: BERT must say what comes
+next, as GPT-2 did.
+"""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
+from regard.report import Plot
+from regard.seeds import derive
+
+STATISTIC = (
+    "How many more of the hidden words BERT, which sees both sides, gets right than GPT-2, which sees what is before "
+    "them: difference of the two shares."
+)
+THRESHOLD = 0.1
+WORD = re.compile(r"[a-z]+")
+MASK = "[MASK]"
+EDGES = (3, 7, 15)
+
+
+class Gap(NamedTuple):
+    """A hidden word and what stands before and behind it."""
+
+    left: str
+    word: str
+    right: str
+
+    @property
+    def before(self) -> int:
+        """How many words stand before it."""
+        return len(self.left.split())
+
+
+def gaps(texts: Sequence[str], fits: Callable[[str], bool], seed: int) -> list[Gap]:
+    """One word of each text that has one that fits, never its first or its last."""
+    chance, found = random.Random(derive(seed, "gaps")), []
+    for text in texts:
+        inner = [word for word in WORD.finditer(text) if whole(text, word) and fits(word.group())]
+        if inner:
+            word = chance.choice(inner)
+            found.append(Gap(text[: word.start()], word.group(), text[word.end() :]))
+    return found
+
+
+def whole(text: str, word: re.Match[str]) -> bool:
+    """Whether a match is a word between two words."""
+    before, behind = text[: word.start()], text[word.end() :]
+    return before.endswith(" ") and behind.startswith(" ")
+
+
+def both_sides(gap: Gap) -> str:
+    return f"{gap.left}{MASK}{gap.right}"
+
+
+def right_hidden(gap: Gap) -> str:
+    """What is behind the word is hidden, too: only its length is left to see."""
+    return f"{gap.left}{MASK}{re.sub(r'[A-Za-z]+', MASK, gap.right)}"
+
+
+def cut_off(gap: Gap) -> str:
+    return f"{gap.left}{MASK}"
+
+
+BOTH, HIDDEN, CUT = "BERT, both sides", "BERT, what follows is hidden", "BERT, the text ends there"
+GPT2 = "GPT-2, left side"
+VIEWS = {BOTH: both_sides, HIDDEN: right_hidden, CUT: cut_off}
+
+
+def filled(bert: Any, gap: Gap, view: Callable[[Gap], str]) -> bool:
+    """Whether BERT's first choice for the word is right."""
+    first: str = bert.fill(view(gap), top=1)[0][0].text
+    return first == gap.word
+
+
+def expected(gpt2: Any, found: Sequence[Gap]) -> list[bool]:
+    """Whether GPT-2 expected each word, from what stands before it."""
+    judged = gpt2.surprisal([f"{gap.left}{gap.word}" for gap in found])
+    return [text.tokens[-1].rank == 1 for text in judged]
+
+
+def share(right: Sequence[bool]) -> float:
+    return sum(right) / len(right)
+
+
+def by_place(found: Sequence[Gap], right: Sequence[bool]) -> list[float | None]:
+    """The share of right ones by how many words stand before the gap; None where there is no such gap."""
+    shelves: list[list[bool]] = [[] for _ in range(len(EDGES) + 1)]
+    for gap, one in zip(found, right, strict=True):
+        shelves[sum(gap.before > edge for edge in EDGES)].append(one)
+    return [share(shelf) if shelf else None for shelf in shelves]
+
+
+def measure(setting: Setting) -> Measured:
+    bert, gpt2 = setting.shop.load("bert"), setting.shop.load("gpt2")
+
+    def fits(word: str) -> bool:
+        """Both have one piece for the whole word."""
+        return len(bert.tokenizer.encode(word)) == len(gpt2.tokenizer.encode(f" {word}")) == 1
+
+    found = gaps(setting.shop.text("test").sources[: setting.of(400, 1000)], fits, setting.seed)
+    right = {name: [filled(bert, gap, view) for gap in found] for name, view in VIEWS.items()}
+    right[GPT2] = expected(gpt2, found)
+    shares = {name: share(answers) for name, answers in right.items()}
+    return Measured(
+        value=shares[BOTH] - shares[GPT2],
+        control=shares[HIDDEN] - shares[GPT2],
+        numbers={"hidden words": len(found), **{f"right: {name}": one for name, one in shares.items()}},
+        series={"shares": {name: [one] for name, one in shares.items()},
+                "places": {name: by_place(found, right[name]) for name in (BOTH, GPT2)}},
+    )  # fmt: skip
+
+
+def draw(measured: Sequence[Measured]) -> list[Figure]:
+    bars = [over_seeds(name, [one.series["shares"][name] for one in measured]) for name in (*VIEWS, GPT2)]
+    lines = [over_seeds(name, [one.series["places"][name] for one in measured]) for name in (BOTH, GPT2)]
+    return [
+        Plot("bars", ["words of new sentences"], bars, "", "share guessed right", "To fill in, and to go on."),
+        Plot("lines", places(), lines, "words before the hidden one", "share guessed right", "Where the word stands."),
+    ]
+
+
+def places() -> list[str]:
+    """How many words stand before: 1–3, 4–7 …"""
+    firsts = (1, *(edge + 1 for edge in EDGES))
+    return [f"{first}–{edge}" for first, edge in zip(firsts, EDGES, strict=False)] + [f"{firsts[-1]}+"]
+
+
+CLAIM = Claim(
+    name="directions",
+    title="To fill in a word, both sides are better than the left one; to go on, the left one",
+    question="Does BERT, which looks to both sides, know a hidden word better than GPT-2, which looks back, and can it "
+    "go on with a text as well?",
+    source="Devlin et al. 2018, section 1; Radford et al. 2019",
+    statistic=STATISTIC,
+    threshold=THRESHOLD,
+    control="the same BERT, with every word behind the gap hidden, too.",
+    measure=measure,
+    draw=draw,
+    models=("bert", "gpt2"),
+)

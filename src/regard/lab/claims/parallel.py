@@ -1,0 +1,155 @@
+"""A recurrent network is trained word after word, attention all words at once.
+
+Vaswani et al. 2017, section 1: recurrent models' "inherently sequential nature precludes parallelization within
+training examples, which becomes critical at longer sequence lengths"; table 1 gives a recurrent layer O(n) sequential
+operations and self-attention O(1).
+
+Here both train on the same number of words, cut into one long or many short texts. Whoever can do all words at once
+does not care how they are cut; whoever must wait for the word before does less and less at a time.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention import look_ahead_mask
+from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
+from regard.lab.timing import fastest
+from regard.layers import Block, Encoder, Shape
+from regard.report import Plot
+from regard.seeds import derive
+
+STATISTIC = (
+    "By which factor the time per word of a recurrent network grows when the same 512 words come as one text instead "
+    "of 32 texts, over the factor by which that of self-attention grows (one thread, forth and back)."
+)
+THRESHOLD = 2.0
+WORDS = LONG = 512
+SHORT, WIDTH = 16, 128
+THREADS = (1, 2)
+Reader = Callable[[Tensor], Tensor]
+
+
+class Recurrence(nn.Module):
+    """A GRU over vectors (B T D)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = Encoder("gru", inputs=WIDTH, width=WIDTH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        states: Tensor = self.encoder(x, torch.full((len(x),), x.shape[1]))[0]
+        return states
+
+
+class Attention(nn.Module):
+    """A block of the Transformer over vectors (B T D), of about the same size, which looks back as the GRU does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = Block(Shape(width=WIDTH, heads=4, hidden=WIDTH), name="reader")
+
+    def forward(self, x: Tensor) -> Tensor:
+        states: Tensor = self.block(x, mask=look_ahead_mask(x.shape[1]))[0]
+        return states
+
+
+class Cut(nn.Module):
+    """The GRU again, but no text is longer than SHORT for it: it forgets what was before. As many words, as many
+    products, no longer chain."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recurrence = Recurrence()
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows, length, width = x.shape
+        states: Tensor = self.recurrence(x.reshape(rows * length // SHORT, SHORT, width))
+        return states.reshape(rows, length, width)
+
+
+RECURRENT, ATTENTION, CUT = "recurrent", "self-attention", "recurrent, cut every 16 words"
+READERS: dict[str, Callable[[], nn.Module]] = {RECURRENT: Recurrence, ATTENTION: Attention, CUT: Cut}
+
+
+def growth(seconds: Sequence[float]) -> float:
+    """From the first length to the last."""
+    return seconds[-1] / seconds[0]
+
+
+def relative(seconds: dict[str, Sequence[float]], who: str) -> float:
+    """How much more somebody slows down than attention does."""
+    return growth(seconds[who]) / growth(seconds[ATTENTION])
+
+
+def measure(setting: Setting) -> Measured:
+    lengths = setting.of((SHORT, 64, 256, LONG), (SHORT, 32, 64, 128, 256, LONG))
+    found = {}
+    for threads in THREADS:
+        with only(threads):
+            found[threads] = {
+                name: [trained(name, length, setting.seed, setting.of(10, 30)) for length in lengths]
+                for name in READERS
+            }
+    alone = found[THREADS[0]]
+    numbers = {
+        **{f"microseconds a word at {LONG} words a text, {name}, {threads} thread(s)": 1e6 * seconds[name][-1] / WORDS
+           for threads, seconds in found.items() for name in READERS},
+        **{f"the second core makes it so many times as fast, {name}": alone[name][-1] / found[THREADS[1]][name][-1]
+           for name in READERS},
+    }  # fmt: skip
+    series = {"lengths": list(lengths), **{
+        str(threads): {name: [1e6 * one / WORDS for one in seconds[name]] for name in READERS}
+        for threads, seconds in found.items()
+    }}  # fmt: skip
+    return Measured(relative(alone, RECURRENT), relative(alone, CUT), numbers, series)
+
+
+def trained(name: str, length: int, seed: int, repeats: int) -> float:
+    """Seconds for one pass forth and back over all words, in texts of this length."""
+    torch.manual_seed(derive(seed, "reader"))
+    reader, words = READERS[name](), torch.randn(WORDS // length, length, WIDTH)
+
+    def work() -> None:
+        reader.zero_grad()
+        reader(words).sum().backward()
+
+    return fastest(work, repeats)
+
+
+@contextmanager
+def only(threads: int) -> Iterator[None]:
+    """Inside the `with` torch computes with so many threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def draw(measured: Sequence[Measured]) -> list[Figure]:
+    lengths = [str(length) for length in measured[0].series["lengths"]]
+    figures: list[Figure] = []
+    for threads in map(str, THREADS):
+        lines = [over_seeds(name, [one.series[threads][name] for one in measured]) for name in READERS]
+        caption = f"Training on the same words with {threads} thread{'s' if threads != '1' else ''}."
+        figures.append(Plot("lines", lengths, lines, "words of a text", "microseconds a word", caption))
+    return figures
+
+
+CLAIM = Claim(
+    name="parallel",
+    title="Recurrent training is sequential, attention is parallel",
+    question="What does a word cost in training if texts are long, and what does a second core help?",
+    source="Vaswani et al. 2017, sections 1 and 4",
+    statistic=STATISTIC,
+    threshold=THRESHOLD,
+    control="the same recurrent network, which begins anew after every 16 words.",
+    measure=measure,
+    draw=draw,
+    alone=True,
+)

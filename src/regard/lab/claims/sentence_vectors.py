@@ -1,0 +1,140 @@
+"""A vector for a sentence: what BERT has at [CLS], the mean of its words, the mean of static word vectors, or trained.
+
+Reimers & Gurevych 2019, "Sentence-BERT", arXiv:1908.10084, table 1: cosines of BERT's [CLS] hardly agree with people's
+judgement of likeness (29 on average over seven tasks), the mean of its words somewhat (55), the mean of static word
+vectors more (61), and a BERT that was trained on pairs of sentences best (75).
+
+Here a pair of sentences is as alike as their Chinese translations: the share of Chinese words that both have. A BERT
+reads English; some pairs train it to put like sentences near each other, others, of other sentences, examine it.
+"""
+
+import random
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import regard
+from regard.bundle import CARD
+from regard.data.corpora import Pair, sentences
+from regard.evaluation.similarity import cosines, spearman
+from regard.files import write_text
+from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
+from regard.lab.shop import Shop
+from regard.report import Plot
+from regard.seeds import derive
+
+STATISTIC = (
+    "Spearman's correlation of the cosines with how alike the sentences are: that of the BERT that was trained on "
+    "pairs minus that of the plain BERT's [CLS]."
+)
+THRESHOLD = 0.2
+MARKS = frozenset("。，？！、")
+CLS, MEAN, STATIC, TRAINED, RANDOM = (
+    "[CLS] of BERT", "mean of BERT", "mean of word2vec", "trained on pairs", "trained on shuffled pairs",
+)  # fmt: skip
+
+
+class Likeness(NamedTuple):
+    """Two sentences, and how alike they are, from 0 to 1."""
+
+    first: str
+    second: str
+    score: float
+
+
+def alike(one: Sequence[str], other: Sequence[str]) -> float:
+    """The share of words that two sentences have in common (Dice), marks left aside."""
+    first, second = set(one) - MARKS, set(other) - MARKS
+    return 2 * len(first & second) / (len(first) + len(second))
+
+
+def pairs(drawn: Sequence[Pair], count: int, seed: int) -> list[Likeness]:
+    """Half of them of one kind of sentence, so that all degrees of likeness occur, half of any two."""
+    chance = random.Random(derive(seed, "pairs"))
+    shelves: dict[str, list[Pair]] = {}
+    for pair in drawn:
+        shelves.setdefault(pair.family, []).append(pair)
+    several = [shelf for shelf in shelves.values() if len(shelf) > 1]
+    found = []
+    for number in range(count):
+        one, other = chance.sample(chance.choice(several) if number % 2 else list(drawn), 2)
+        found.append(Likeness(one.source, other.source, alike(one.target_words, other.target_words)))
+    return found
+
+
+def shuffled(given: Sequence[Likeness], seed: int) -> list[Likeness]:
+    """The same pairs, with each other's scores."""
+    scores = [pair.score for pair in given]
+    random.Random(derive(seed, "shuffled")).shuffle(scores)
+    return [pair._replace(score=score) for pair, score in zip(given, scores, strict=True)]
+
+
+def agreement(vectors: np.ndarray, given: Sequence[Likeness]) -> float:
+    """How well cosines agree with likeness; the vectors are those of all first sentences, then of all second ones."""
+    return spearman(cosines(vectors[: len(given)], vectors[len(given) :]), np.array([pair.score for pair in given]))
+
+
+def trained(shop: Shop, name: str, given: Sequence[Likeness], epochs: float) -> Path:
+    """The shop's BERT, taught with pairs of sentences, unless it has been."""
+    if (shop.place(name) / CARD).exists():
+        return shop.place(name)
+    file = shop.directory / "data" / f"{name}.{shop.seed}.tsv"
+    write_text(file, "".join(f"{pair.first}\t{pair.second}\t{pair.score:.4f}\n" for pair in given))
+    settings = {
+        "task": "similarity",
+        "init": str(shop.made("bert")),
+        "data": {"train": [str(file)]},
+        "similarity": {"highest": 1.0},
+        "training": {"epochs": epochs},
+    }
+    return shop.train(name, settings)
+
+
+def measure(setting: Setting) -> Measured:
+    shop, count = setting.shop, setting.of(1500, 4000)
+    drawn = list(islice(sentences(derive(setting.seed, "sentences")), 2 * count))
+    lessons, examination = pairs(drawn[:count], count, setting.seed), pairs(drawn[count:], 1000, setting.seed)
+    texts = [pair.first for pair in examination] + [pair.second for pair in examination]
+    epochs = setting.of(3.0, 5.0)
+    bert, words = shop.load("bert"), shop.load("words-en")
+    taught = regard.load(trained(shop, "sentence-vectors", lessons, epochs))
+    misled = regard.load(trained(shop, "sentence-vectors-shuffled", shuffled(lessons, setting.seed), epochs))
+    found = {
+        CLS: bert.embed(texts, pooling="cls", truncate=True),
+        MEAN: bert.embed(texts, pooling="mean", truncate=True),
+        STATIC: words.embed(texts),
+        TRAINED: taught.embed(texts, truncate=True),
+        RANDOM: misled.embed(texts, truncate=True),
+    }
+    agreements = {name: agreement(vectors, examination) for name, vectors in found.items()}
+    return Measured(
+        value=agreements[TRAINED] - agreements[CLS],
+        control=agreements[RANDOM] - agreements[CLS],
+        numbers={f"Spearman: {name}": one for name, one in agreements.items()},
+        series={"agreements": list(agreements.values())},
+    )
+
+
+def draw(measured: Sequence[Measured]) -> list[Figure]:
+    bars = over_seeds("Spearman's correlation", [one.series["agreements"] for one in measured])
+    names = [name.replace(" of ", "\nof ").replace(" on ", "\non ") for name in (CLS, MEAN, STATIC, TRAINED, RANDOM)]
+    return [Plot("bars", names, [bars], "vector of a sentence", "correlation", "Cosines and likeness of 1,000 pairs.")]
+
+
+CLAIM = Claim(
+    name="sentence_vectors",
+    title="[CLS] of a plain BERT is a poor vector of a sentence; training on pairs makes a good one",
+    question="What should stand for a whole sentence: [CLS], the mean of its words, the mean of static word vectors, "
+    "or a vector that was trained to?",
+    source="Reimers & Gurevych 2019, table 1",
+    statistic=STATISTIC,
+    threshold=THRESHOLD,
+    control="trained in the same way on the same pairs, whose scores were shuffled.",
+    measure=measure,
+    draw=draw,
+    models=("bert", "words-en"),
+)

@@ -1,0 +1,60 @@
+from types import SimpleNamespace
+from typing import Any
+
+from regard.lab.claims.directions import (
+    Gap,
+    both_sides,
+    by_place,
+    cut_off,
+    expected,
+    filled,
+    gaps,
+    places,
+    right_hidden,
+    share,
+)
+
+GAP = Gap("The dog saw ", "the", " old cat, Joe.")
+
+
+def test_a_gap_is_a_word_between_two_words_that_fits() -> None:
+    found = gaps(["The dog, a big one, ran home."] * 40, lambda word: word != "big", seed=1)
+    assert {gap.word for gap in found} == {"a", "ran"}
+    assert all(gap.left + gap.word + gap.right == "The dog, a big one, ran home." for gap in found)
+    assert gaps(["No."], lambda word: True, seed=1) == []
+
+
+def test_what_each_reader_is_given() -> None:
+    assert both_sides(GAP) == "The dog saw [MASK] old cat, Joe."
+    assert right_hidden(GAP) == "The dog saw [MASK] [MASK] [MASK], [MASK]."
+    assert cut_off(GAP) == "The dog saw [MASK]"
+
+
+class Parrot:
+    """Fills in the word behind the gap, or "nothing"; expects what it has seen before."""
+
+    def fill(self, text: str, top: int) -> list[list[Any]]:
+        behind = text.split("[MASK]", 1)[1].split()
+        return [[SimpleNamespace(text=behind[0] if behind else "nothing")]]
+
+    def surprisal(self, texts: list[str]) -> list[Any]:
+        ranks = ([1 if word in text.split()[:i] else 9 for i, word in enumerate(text.split())] for text in texts)
+        return [SimpleNamespace(tokens=[SimpleNamespace(rank=rank) for rank in row]) for row in ranks]
+
+
+def test_only_the_first_choice_for_the_hidden_word_counts() -> None:
+    gap = Gap("a ", "dog", " dog b")
+    assert filled(Parrot(), gap, both_sides)
+    assert not filled(Parrot(), gap, right_hidden)
+    assert not filled(Parrot(), gap, cut_off)
+
+
+def test_only_the_last_word_before_the_cut_is_asked_of_the_other() -> None:
+    assert expected(Parrot(), [Gap("dog a ", "dog", " b"), Gap("dog dog ", "a", " a")]) == [True, False]
+
+
+def test_shares_are_told_by_place() -> None:
+    found = [Gap("a " * count, "b", "") for count in (1, 3, 4, 20)]
+    assert by_place(found, [True, False, True, False]) == [0.5, 1.0, None, 0.0]
+    assert share([True, False, True, False]) == 0.5
+    assert places() == ["1–3", "4–7", "8–15", "16+"]

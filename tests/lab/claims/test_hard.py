@@ -1,0 +1,55 @@
+import pytest
+import torch
+import torch.nn.functional as F
+
+from regard.attention import softmax
+from regard.lab.claims.hard import gradients, noise, others, sampled, without_baseline
+from regard.lab.recall import Finder, Riddle, answered, riddles
+
+RIDDLE = riddles(6, torch.Generator().manual_seed(1))
+
+
+def test_what_could_be_expected_is_the_mean_of_the_others() -> None:
+    assert others(torch.tensor([1.0, 2.0, 6.0])).tolist() == [4.0, 3.5, 1.5]
+
+
+def test_noise_is_variance_over_the_square_of_the_mean() -> None:
+    assert noise(torch.tensor([[1.0, 2.0], [3.0, 2.0]])) == pytest.approx(2 / 8)
+    assert noise(torch.ones(5, 3)) == 0.0
+
+
+def exact(finder: Finder, riddle: Riddle) -> torch.Tensor:
+    """The loss that is to be expected if the place is drawn: all places, each with its chance."""
+    found = []
+    for place in range(riddle.names.shape[1]):
+        chances: list[torch.Tensor] = []
+
+        def looks(scores: torch.Tensor, mask: torch.Tensor | None, place: int = place) -> torch.Tensor:
+            chances.append(softmax(scores)[:, 0, 0, place])  # noqa: B023
+            return F.one_hot(torch.full(scores.shape[:-1], place), scores.shape[-1]).float()
+
+        losses = F.cross_entropy(finder(riddle, normalise=looks), riddle.answer, reduction="none")
+        found.append(chances[0] * losses)
+    return torch.stack(found).sum(0).mean()
+
+
+@pytest.mark.parametrize("loss", [sampled, without_baseline])
+def test_sampling_is_right_on_average(loss: object) -> None:
+    """The mean of many sampled gradients is the gradient of the expected loss, with and without a baseline."""
+    finder = Finder(4, seed=1)
+    wanted = torch.cat([part.flatten() for part in torch.autograd.grad(exact(finder, RIDDLE), finder.looking())])
+    many = riddle_many(1000)
+    torch.manual_seed(0)
+    drawn = [torch.autograd.grad(loss(finder, many), finder.looking()) for _ in range(40)]  # type: ignore[operator]
+    mean = torch.stack([torch.cat([part.flatten() for part in one]) for one in drawn]).mean(0)
+    assert float((mean - wanted).norm() / wanted.norm()) < 0.15
+
+
+def riddle_many(times: int) -> Riddle:
+    return Riddle(*(part.repeat(times, *[1] * (part.dim() - 1)) for part in RIDDLE))
+
+
+def test_drawing_places_adds_noise_to_the_gradient() -> None:
+    finder = Finder(8, seed=1)
+    soft, drawn = (noise(gradients(finder, loss, 1, 30)) for loss in (answered, sampled))
+    assert drawn > soft
