@@ -15,6 +15,7 @@ from torch import Tensor
 from regard.attention import capture
 from regard.evaluation.challenges import Challenge, clues
 from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
 from regard.report import Plot, Series
 from regard.tasks.translator import Translator
 
@@ -128,8 +129,7 @@ def draw(measured: Sequence[Measured]) -> list[Figure]:
     layers = measured[0].series["layers"]
 
     def line(key: str, label: str) -> Series:
-        columns = list(zip(*(one.series[key] for one in measured), strict=True))
-        return Series(label, [sum(column) / len(column) for column in columns])
+        return over_seeds(label, [one.series[key] for one in measured])
 
     return [
         Plot(
