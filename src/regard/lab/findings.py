@@ -28,7 +28,9 @@ def tell(results: Sequence[Found], directory: Path, *, quick: bool, command: str
     intro = f"{held} of {len(results)} claims held ({mode}). {INTRO}"
     versions = ", ".join(f"{package} {version}" for package, version in bundle.versions().items())
     again = Section("How to repeat it", [Code(command), Paragraph(versions)] if command else [Paragraph(versions)])
-    sections = [Section("Verdicts", [verdicts(results)]), *map(told, results), again]
+    shared = models(directory)
+    trained = [Section("Models that were trained", [shared])] if shared.rows else []
+    sections = [Section("Verdicts", [verdicts(results)]), *map(told, results), *trained, again]
     return write(Report("The lab: what is said of attention, measured", intro, sections, data), directory)
 
 
@@ -99,6 +101,20 @@ def numbers(found: Found) -> Table:
     """The further numbers, a column for each seed."""
     columns = [Column(""), *(Column(f"seed {seed}", ".4g") for seed in found.seeds)]
     rows = [[name, *(one.numbers.get(name) for one in found.measured)] for name in found.measured[0].numbers]
+    return Table(columns, rows)
+
+
+def models(directory: Path) -> Table:
+    """What was trained on the way, and what it came to."""
+    columns = [Column("model"), Column("seed", "d"), Column("parameters", ",d"), Column("updates", ",d"),
+               Column("minutes", ".1f"), Column("on validation data")]  # fmt: skip
+    rows: list[list[Content]] = []
+    for card in sorted((directory / "models").glob(f"*/{bundle.CARD}")):
+        known = bundle.read_card(card.parent)
+        scores = known.get("scores", {}).get("val", {})
+        told = ", ".join(f"{name} {value:.3g}" for name, value in scores.items() if isinstance(value, float))
+        minutes = known["train_seconds"] / 60
+        rows.append([card.parent.stem, known["seed"], known["parameters"], known["updates"], minutes, told])
     return Table(columns, rows)
 
 

@@ -13,6 +13,8 @@ TRANSFORMER: Tree = {
     "name": "transformer", "width": 128, "heads": 4, "hidden": 256, "encoder_layers": 2, "decoder_layers": 2,
     "norm": "pre", "dropout": 0.1,
 }  # fmt: skip
+NARROW: Tree = {**TRANSFORMER, "width": 64, "hidden": 128}
+"""So narrow that it matters how the width is shared out."""
 ENCODER_OR_DECODER: Tree = {"width": 128, "heads": 4, "hidden": 256, "layers": 2, "dropout": 0.1, "limit": 96}
 
 
@@ -71,8 +73,9 @@ RECIPES: Mapping[str, Recipe] = {
     "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=600, full=4000),
     "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=600, full=4000, kept=8),
     "transformer": translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3),
-    "transformer-again": replace(translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3), start=100),
-    "transformer-one-head": translator({**TRANSFORMER, "heads": 1}, quick=1000, full=4000, rate=3e-3),
+    "four-heads": translator(NARROW, quick=800, full=4000),
+    "four-heads-again": replace(translator(NARROW, quick=800, full=4000), start=100),
+    "one-head": translator({**NARROW, "heads": 1}, quick=800, full=4000),
     "bert": reader(
         {"name": "bert"}, quick=1000, full=6000, text="en.txt",
         task="masked-lm", masking={"next_sentence": False, "length": 96, "short_updates": 0},

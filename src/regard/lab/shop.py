@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from regard import bundle
 from regard.config import Tree, merge, nearest
 from regard.data.corpora import build
@@ -110,7 +108,6 @@ class Shop:
             _same(out, tree)
             return out
         run = prepare(tree, out, self.watch(out.name), resume=out.exists())
-        torch.set_num_threads(self.threads)
         if not train(run).finished:
             raise KeyboardInterrupt
         return out

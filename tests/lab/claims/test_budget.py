@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from regard.lab.claims.budget import asymmetry, fall, triples
+from regard.lab.claims.budget import SECOND, asymmetry, fall, sentences
 
 
 def test_what_is_the_same_in_both_directions_has_no_asymmetry() -> None:
@@ -24,15 +24,21 @@ def test_the_fall_is_a_part_of_what_was_there() -> None:
     assert fall([0.5], [0.75]) == -0.5
 
 
-def test_the_three_sentences_differ_only_behind_the_bank() -> None:
-    for sentences in triples():
-        starts = {sentence.text.split("bank")[0] for sentence in sentences}
+def test_the_sentences_differ_only_behind_the_bank() -> None:
+    for variants in sentences():
+        starts = {sentence.text.split("bank")[0] for sentence in variants.values()}
         assert len(starts) == 1
-        assert len({sentence.clue for sentence in sentences}) == 1
-        assert len({sentence.text for sentence in sentences}) == 3
+        assert len({sentence.clue for sentence in variants.values()}) == 1
+        assert len({sentence.text for sentence in variants.values()}) == 4
 
 
 def test_the_second_clue_points_to_the_meaning_of_the_first() -> None:
-    texts = [second.text for _, _, second in triples()]
+    texts = [variants[SECOND].text for variants in sentences()]
     assert "Anna wanted to go fishing, so she walked to the bank before crossing the river." in texts
     assert not any("fish" in text and "money" in text for text in texts)
+
+
+def test_what_is_looked_for_are_the_words_of_the_first_clue() -> None:
+    clues = {variants[SECOND].clue for variants in sentences()}
+    assert frozenset({"cross", "river"}) in clues
+    assert frozenset({"go", "fishing"}) in clues

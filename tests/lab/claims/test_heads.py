@@ -15,3 +15,4 @@ def test_partners_are_those_who_change_places() -> None:
     challenge = Challenge(phenomenon="who-chased-whom", word="chased", first=sides[0], second=sides[1])
     labels = ["the", "lion", "chased", "a", "zebra", "", "</s>"]
     assert who_did_what(labels, challenge) == (2, [1, 4])
+    assert who_did_what(["the", "lion", "hunts", "a", "zebra"], challenge) == (None, [1, 4])

@@ -13,6 +13,7 @@ import torch
 from regard import bundle
 from regard.evaluation.alignment import Gold, score_alignments
 from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
 from regard.report import Plot, Series
 from regard.tasks.alignment import Choice, align
 from regard.tasks.links import Links
@@ -75,11 +76,8 @@ def diagonal(pair: WordPair) -> Links:
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
     steps = measured[0].series["steps"]
-    columns = list(zip(*(one.series["errors"] for one in measured), strict=True))
-    means = [sum(column) / len(column) for column in columns]
-    ends = (list(map(min, columns)), list(map(max, columns))) if len(measured) > 1 else (None, None)
     series = [
-        Series("attention", means, *ends),
+        over_seeds("attention", [one.series["errors"] for one in measured]),
         Series("a diagonal line", [measured[0].series["diagonal"]] * len(steps)),
         Series("wanted", [THRESHOLD] * len(steps)),
     ]

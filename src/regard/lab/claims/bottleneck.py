@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from regard.data.corpora import Pair, sentences
 from regard.evaluation.lengths import Bucket, by_length
 from regard.lab.claim import Claim, Figure, Measured, Setting
-from regard.report import Plot, Series
+from regard.lab.series import over_seeds
+from regard.report import Plot
 
 EDGES = (10, 20, 30, 40)
 SHORT, LONG = "11–20", "41+"
@@ -72,12 +73,7 @@ def kept(found: Sequence[Bucket]) -> float:
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
     lengths = measured[0].series["lengths"]
-    series = []
-    for model, label in MODELS.items():
-        columns = list(zip(*(one.series[model] for one in measured), strict=True))
-        means = [sum(column) / len(column) for column in columns]
-        ends = (list(map(min, columns)), list(map(max, columns))) if len(measured) > 1 else (None, None)
-        series.append(Series(label, means, *ends))
+    series = [over_seeds(label, [one.series[model] for one in measured]) for model, label in MODELS.items()]
     return [Plot("lines", lengths, series, "words in the source", "BLEU", "Shaded: lowest and highest seed.")]
 
 

@@ -4,16 +4,18 @@ That *river* is as related to *bank* as *bank* to *river* goes for a cosine. The
 2017, arXiv:1706.03762, equation 1) are made of queries and keys, which differ, and each row sums to 1: who looks at one
 word looks less at another. So a second clue to the meaning of *bank* should take away from the first.
 
-Each sentence has a clue before *bank* and a phrase of the same kind after it: an unrelated one, another unrelated one,
-or a second clue. What *bank* gives to the first clue is read in the head that looks at clues most.
+Each sentence has a clue before *bank*; after it stands nothing, a time, something else that people do, or a second
+clue. What *bank* gives to the first clue is read in the head that looks at clues most.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations, product
 
 import numpy as np
 
-from regard.data.corpora.senses import AMBIGUOUS, BANK, Clue
+from regard.data.corpora.lexicon import PAST_TIMES
+from regard.data.corpora.senses import AMBIGUOUS, BANK
 from regard.evaluation.challenges import Challenge, ClueHead, clue_head, clues
 from regard.insight import Trace
 from regard.lab.claim import Claim, Figure, Measured, Setting
@@ -24,17 +26,20 @@ WORD = "bank"
 STATISTIC = (
     "The smaller of two numbers. How unlike the weights are in the two directions: Σ|w(i,j) − w(j,i)| / Σ(w(i,j) + "
     "w(j,i)) over all pairs of words, 0 if they are the same. And by which part the weight of the first clue falls "
-    "when the phrase behind *bank* becomes a second clue."
+    "when a second clue follows."
 )
 THRESHOLD = 0.2
+NOTHING, TIME, OTHER, SECOND = "nothing", "a time", "another deed", "a second clue"
+"""What may stand behind *bank*."""
 ANY = "。"
 """A translation: the decoder must say something, but is not looked at."""
+PEOPLE = (("Anna", "she"), ("Tom", "he"), ("The farmer", "he"), ("The teacher", "she"), ("I", "I"))
 SMALL = frozenset({"the", "a", "an", "some", "to", "through", "in", "on", "up"})
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One with a clue before *bank* and a phrase after it; `clue` are the words of the first."""
+    """One with a clue before *bank*; `clue` are its words."""
 
     text: str
     clue: frozenset[str]
@@ -43,51 +48,43 @@ class Sentence:
 def measure(setting: Setting) -> Measured:
     translator = setting.shop.load("transformer")
     head = best(translator, setting.shop.challenges(WORD)[: setting.of(20, 100)])
-    plain, other, second = [], [], []
-    for sentences in list(triples())[: setting.of(40, 200)]:
-        for shares, sentence in zip((plain, other, second), sentences, strict=True):
-            shares.append(share(traced(translator, sentence.text), head, sentence.clue))
+    shares: dict[str, list[float]] = {}
+    for variants in list(sentences())[:: setting.of(2, 1)]:
+        for behind, sentence in variants.items():
+            found = share(traced(translator, sentence.text), head, sentence.clue)
+            shares.setdefault(behind, []).append(found)
     texts = [challenge.first.source for challenge in setting.shop.challenges(WORD)[:20]]
-    weights = [traced(translator, text).weights[head.name][head.head] for text in texts]
-    direction, falls = asymmetry(weights), fall(plain, second)
+    direction = asymmetry([traced(translator, text).weights[head.name][head.head] for text in texts])
     relatedness = asymmetry([cosines(translator, text) for text in texts])
+    falls = {behind: fall(shares[NOTHING], given) for behind, given in shares.items() if behind != NOTHING}
     return Measured(
-        value=min(direction, falls),
-        control=max(relatedness, fall(plain, other)),
+        value=min(direction, falls[SECOND]),
+        control=max(relatedness, falls[TIME]),
         numbers={
             "head": f"{head.name}, head {head.head}",
             "unlike in the two directions: weights": direction,
             "unlike in the two directions: cosines": relatedness,
-            "the first clue's weight falls with a second clue": falls,
-            "the same with another unrelated phrase": fall(plain, other),
+            **{f"the first clue's weight falls if there follows {behind}": lost for behind, lost in falls.items()},
         },
-        series={"shares": [float(np.mean(shares)) for shares in (plain, other, second)]},
+        series={"shares": {behind: float(np.mean(given)) for behind, given in shares.items()}},
     )
 
 
-def triples() -> Iterator[tuple[Sentence, Sentence, Sentence]]:
-    """The same sentence three times: with one unrelated phrase, with another, with a second clue."""
+def sentences() -> Iterator[dict[str, Sentence]]:
+    """The same sentence with nothing behind *bank*, with a time, with something else people do, with a second clue."""
     unrelated = [clue for word in AMBIGUOUS if word is not BANK for both in word.clues for clue in both]
-    number = 0
-    for which in (0, 1):
-        mine = [both[which] for both in BANK.clues]
-        for first in mine:
-            for second in (clue for clue in mine if clue is not first):
-                for who, he in (
-                    ("Anna", "she"),
-                    ("Tom", "he"),
-                    ("The farmer", "he"),
-                    ("The teacher", "she"),
-                    ("I", "I"),
-                ):
-                    one, two = unrelated[number % len(unrelated)], unrelated[(number + 7) % len(unrelated)]
-                    number += 1
-                    yield tuple(sentence(who, he, first, phrase) for phrase in (one, two, second))  # type: ignore[misc]
-
-
-def sentence(who: str, he: str, clue: Clue, phrase: Clue) -> Sentence:
-    text = f"{who} wanted to {clue.base}, so {he} walked to the {WORD} before {phrase.gerund}."
-    return Sentence(text, frozenset(clue.base.split()) - SMALL)
+    twice = [pair for side in zip(*BANK.clues, strict=True) for pair in permutations(side, 2)]
+    for number, ((first, second), (who, he)) in enumerate(product(twice, PEOPLE)):
+        start = f"{who} wanted to {first.base}, so {he} walked to the {WORD}"
+        other = unrelated[number % len(unrelated)]
+        ends = {
+            NOTHING: "",
+            TIME: f" {PAST_TIMES[number % len(PAST_TIMES)][0]}",
+            OTHER: f" before {other.gerund}",
+            SECOND: f" before {second.gerund}",
+        }
+        clue = frozenset(first.base.split()) - SMALL
+        yield {behind: Sentence(f"{start}{end}.", clue) for behind, end in ends.items()}
 
 
 def traced(translator: Translator, text: str) -> Trace:
@@ -132,24 +129,22 @@ def cosines(translator: Translator, text: str) -> np.ndarray:
 
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
-    means = [float(np.mean(column)) for column in zip(*(one.series["shares"] for one in measured), strict=True)]
-    phrases = ["an unrelated phrase", "another one", "a second clue"]
-    series = [Series("the first clue's share of *bank*'s attention", means)]
-    return [
-        Plot("bars", phrases, series, "behind *bank* stands", "weight", "The budget: who is given more, others less.")
-    ]
+    behind = list(measured[0].series["shares"])
+    means = [float(np.mean([one.series["shares"][which] for one in measured])) for which in behind]
+    series = [Series("the first clue's share of the attention of “bank”", means)]
+    return [Plot("bars", behind, series, "behind “bank” stands", "weight", "Who is given more, others less.")]
 
 
 CLAIM = Claim(
     name="budget",
     title="Attention has a direction and a budget; relatedness has neither",
-    question="Does *bank* look at *river* as *river* looks at *bank*? And what is left for the first clue when there "
+    question="Does “bank” look at “river” as “river” looks at “bank”? And what is left for the first clue when there "
     "is a second one?",
     source="Vaswani et al. 2017, equation 1",
     statistic=STATISTIC,
     threshold=THRESHOLD,
-    control="the larger of the same two numbers: for the cosines between the words' embeddings, and for another "
-    "unrelated phrase instead of a second clue.",
+    control="the larger of the same two numbers: for the cosines between the words' embeddings, and for a time "
+    "instead of a second clue.",
     measure=measure,
     draw=draw,
     models=("transformer",),

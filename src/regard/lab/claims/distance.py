@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from regard.attention import Attends, attend
 from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
 from regard.layers import POSITIONS, Block, Encoder, Shape
-from regard.report import Plot, Series
+from regard.report import Plot
 
 STATISTIC = (
     "How often the meaning is found where the clue is hardest to reach (the worst distance and side), by the "
@@ -165,10 +166,8 @@ def measure(setting: Setting) -> Measured:
 
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
-    series = []
-    for network in measured[0].series["found"]:
-        columns = list(zip(*(one.series["found"][network] for one in measured), strict=True))
-        series.append(Series(network, [sum(column) / len(column) for column in columns]))
+    found = measured[0].series["found"]
+    series = [over_seeds(network, [one.series["found"][network] for one in measured]) for network in found]
     caption = "Below 0 the clue stands before the word, above 0 behind it; chance is 0.5."
     distances = measured[0].series["distances"]
     return [Plot("lines", distances, series, "where the clue stands, in words from the word", "right", caption)]

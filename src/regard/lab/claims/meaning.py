@@ -15,12 +15,13 @@ from torch import Tensor
 from regard.attention import capture
 from regard.evaluation.challenges import Challenge, clues
 from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
 from regard.report import Plot, Series
 from regard.tasks.translator import Translator
 
 WORD = "bank"
 STATISTIC = (
-    "After the last layer, the share of sentences in which the vector of *bank* is nearer to the mean of its own "
+    "After the last layer, the share of sentences in which the vector of “bank” is nearer to the mean of its own "
     "meaning than to that of the other (means of all other pairs of sentences; chance: 0.5)."
 )
 THRESHOLD = 0.9
@@ -128,17 +129,16 @@ def draw(measured: Sequence[Measured]) -> list[Figure]:
     layers = measured[0].series["layers"]
 
     def line(key: str, label: str) -> Series:
-        columns = list(zip(*(one.series[key] for one in measured), strict=True))
-        return Series(label, [sum(column) / len(column) for column in columns])
+        return over_seeds(label, [one.series[key] for one in measured])
 
     return [
         Plot(
             "lines", layers, [line("seen", "with context"), line("blind", "each word sees only itself")],
-            "after", "meanings told apart", "The share of *bank*s that are nearer to their own meaning.",
+            "after", "meanings told apart", "The share of “bank”s that are nearer to their own meaning.",
         ),
         Plot(
             "lines", layers, [line("own clue", "to its own clue"), line("other clue", "to the other sentence's clue")],
-            "after", "cosine of *bank*", "Where *bank* moves.",
+            "after", "cosine of “bank”", "Where “bank” moves.",
         ),
     ]  # fmt: skip
 
@@ -146,7 +146,7 @@ def draw(measured: Sequence[Measured]) -> list[Figure]:
 CLAIM = Claim(
     name="meaning",
     title="Context makes the meaning: bank moves towards the river or the money",
-    question="Two sentences with *bank* differ only in a clue to its meaning. Is its vector another one, and after "
+    question="Two sentences with “bank” differ only in a clue to its meaning. Is its vector another one, and after "
     "which layer?",
     source="Vaswani et al. 2017; Ethayarajh 2019",
     statistic=STATISTIC,

@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from regard.attention import padding_mask
 from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
 from regard.layers import POSITIONS, Block, Shape
-from regard.report import Plot, Series
+from regard.report import Plot
 
 STATISTIC = (
     "How often the animal that does it is found, with sine waves added minus without positions, in sentences as long "
@@ -152,10 +153,9 @@ def measure(setting: Setting) -> Measured:
 
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
-    lengths, series = measured[0].series["lengths"], []
-    for way in measured[0].series["found"]:
-        columns = list(zip(*(one.series["found"][way] for one in measured), strict=True))
-        series.append(Series(way, [sum(column) / len(column) for column in columns]))
+    lengths = measured[0].series["lengths"]
+    found = measured[0].series["found"]
+    series = [over_seeds(way, [one.series["found"][way] for one in measured]) for way in found]
     caption = f"Who does it? Training had sentences of up to {LONGEST} words; chance is 0.5."
     return [Plot("lines", lengths, series, "words", "right", caption)]
 

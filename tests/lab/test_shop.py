@@ -1,0 +1,58 @@
+"""Models that claims share: trained once, kept, and not mistaken for others."""
+
+from pathlib import Path
+
+import pytest
+
+from regard import bundle, load
+from regard.errors import BundleError, ConfigError
+from regard.lab.recipes import RECIPES
+from regard.lab.shop import GLANCES, Shop
+from regard.training.settings import resolve
+from tests.runs import tiny_tree
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path / "lab", seed=3)
+
+
+def test_a_model_is_trained_once_with_the_seed_of_the_shop(shop: Shop, tmp_path: Path) -> None:
+    tree = {key: value for key, value in tiny_tree(tmp_path).items() if key != "seed"}
+    out = shop.train("tiny", tree)
+    written = (out / bundle.WEIGHTS).stat().st_mtime_ns
+    assert bundle.read_card(out)["seed"] == 3
+    assert shop.train("tiny", tree) == out
+    assert (out / bundle.WEIGHTS).stat().st_mtime_ns == written
+    assert load(out).translate(["a b"])
+    assert shop.of(4).place("tiny") != out
+
+
+def test_a_name_means_the_settings_that_it_meant(shop: Shop, tmp_path: Path) -> None:
+    shop.train("tiny", tiny_tree(tmp_path))
+    with pytest.raises(BundleError, match="trained with other settings"):
+        shop.train("tiny", tiny_tree(tmp_path, updates=13))
+
+
+def test_a_model_without_a_recipe_is_refused_with_the_nearest_name(shop: Shop) -> None:
+    with pytest.raises(ConfigError, match="did you mean bahdanau"):
+        shop.made("bahdanaw")
+
+
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_recipe_is_one_that_training_takes(name: str, quick: bool) -> None:
+    recipe = RECIPES[name]
+    config = resolve(recipe.tree(quick=quick))
+    assert config.training.updates == (recipe.quick if quick else recipe.full)
+    assert config.training.updates % config.training.save_every == 0, "the last checkpoint is that of the end"
+
+
+@pytest.mark.slow
+def test_the_shop_has_the_built_in_corpus_with_its_links_and_challenges(shop: Shop) -> None:
+    shop.stock()
+    pairs, gold = shop.gold("test")
+    assert len(pairs) == len(gold) == len(shop.text("test").sources) == 1000
+    assert {one.phenomenon for one in shop.challenges("bank", "it")} == {"bank", "it"}
+    assert len(shop.challenges()) == 900
+    assert len((shop.data / "glance.tsv").read_text(encoding="utf-8").splitlines()) == GLANCES
