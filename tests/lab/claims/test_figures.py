@@ -57,7 +57,7 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
         "places": {"BERT, both sides": [0.4, 0.5, None, 0.6], "GPT-2, left side": [0.1, 0.2, None, 0.4]},
     },
     "sentence_vectors": {"agreements": [0.2, 0.4, 0.5, 0.8, 0.0]},
-    "languages": {"shares": [0.01, 0.2, 0.6, 0.01]},
+    "languages": {"shares": [0.01, 0.2, 0.02, 0.8, 0.01]},
     "explanation": {"agreements": [-0.1, 0.3, 0.4], "stays": [0.9, 0.4]},
 }  # fmt: skip
 """What each claim's figures are drawn from."""

@@ -1,9 +1,16 @@
+from typing import Any
+
 import numpy as np
+import torch
 
 from regard.evaluation.alignment import Gold
-from regard.lab.claims.languages import Means, Meeting, dictionary, first, halves, places, rotated, units
+from regard.lab.claims.languages import Means, Meeting, dictionary, first, halves, looked, places, rotated, units
+from regard.models.transformer import Transformer, TransformerConfig
+from regard.tasks.pairs import Tokenizers
+from regard.tasks.translator import Translator
 from regard.tasks.word_texts import WordPair, WordText
 from regard.text import TokenizerConfig, train_tokenizer
+from tests.draws import assert_near
 
 RANDOM = np.random.default_rng(1)
 
@@ -63,10 +70,24 @@ def test_a_word_is_met_at_its_first_piece() -> None:
 
 
 def test_means_are_over_all_times_that_a_word_was_met() -> None:
-    means = Means({"lion", "gnu"})
-    text = WordText.join(["Lion", "and", "lion"])
-    means.add(np.array([[[1.0, 2.0], [8.0, 8.0], [3.0, 4.0]]]), text, [0, 1, 2])
-    means.add(np.array([[[5.0, 6.0]]]), WordText.join(["lion"]), [None])
-    assert means.mean("lion").tolist() == [[2.0, 3.0]]
-    assert means.mean("gnu").tolist() == [[0.0, 0.0]]
-    assert means.counts == {"lion": 2}
+    means = Means()
+    means.add(np.array([[[1.0, 2.0], [8.0, 8.0], [3.0, 4.0]]]), WordText.join(["Lion", "and", "lion"]), [0, 1, 2])
+    means.add(np.array([[[5.0, 6.0]]]), WordText.join(["gnu"]), [None])
+    assert means.of(["and", "lion"], 0).tolist() == [[8.0, 8.0], [2.0, 3.0]]
+    assert "lion" in means
+    assert "gnu" not in means
+
+
+def test_what_cross_attention_adds_is_what_a_decoder_gets_that_looks_at_one_word_only() -> None:
+    torch.manual_seed(1)
+    tokenizers = Tokenizers.train([("a b c", "d e f")] * 5, TokenizerConfig(size=400))
+    sizes = {"width": 8, "heads": 2, "hidden": 8, "encoder_layers": 1, "decoder_layers": 2, "dropout": 0.0}
+    model = Transformer(TransformerConfig.parse(sizes, where="model"), **tokenizers.model_sizes())
+    said, read = looked(Translator(model, tokenizers), [pair("a b c", "d e")])
+    states = torch.from_numpy(read[:, 1])
+    cross: Any = model.decoder[-1]
+    only_second = torch.arange(states.shape[1])[None, None, None] == 1
+    memory = cross.cross_attention.remember(states)
+    got = cross.cross_attention.cross_attention(torch.randn(1, 1, 8), memory, mask=only_second)
+    assert_near(torch.from_numpy(read[:, 0, 1]), (got[:, 0] - cross.cross_attention.output.bias).detach())
+    assert said.shape[:2] == (1, 1)
