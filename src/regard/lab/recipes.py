@@ -66,7 +66,7 @@ def reader(model: Tree, *, quick: int, full: int, text: str, **own: Any) -> Reci
 def words(text: str) -> Recipe:
     """Vectors of words, from one language alone."""
     own: Tree = {"task": "words", "words": {"across": "sentence"}, "training": {"learning_rate": 1e-2}}
-    return Recipe({"name": "word2vec", "width": 64}, 400, 1500, own, text=text)
+    return Recipe({"name": "word2vec", "width": 64}, 150, 600, own, text=text)
 
 
 RECIPES: Mapping[str, Recipe] = {

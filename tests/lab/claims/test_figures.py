@@ -22,6 +22,42 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
     "heads": {"rises": [1.0, 1.05, 9.0], "spare": 1},
     "positions": {"lengths": ["4–8", "9–16"], "found": {"none": [0.5, 0.5], "waves, added": [1.0, 0.9]}},
     "distance": {"distances": [-2, -1, 1], "found": {"RNN": [0.9, 1.0, 0.5], "Transformer": [1.0, 1.0, 1.0]}},
+    "scaling": {
+        "gradients": {"without √d": [0.2, 0.2, 0.1, 0.01, 0.0], "with √d": [0.2] * 5},
+        "entropies": {"without √d": [0.7, 0.3, 0.1, 0.0, 0.0], "with √d": [0.9] * 5},
+        "trained": [16, 64], "learned": {"without √d": [1.0, 0.7], "with √d": [1.0, 1.0]},
+    },
+    "dot_or_additive": {
+        what: {"scaled-dot": values, "dot": values, "additive": values}
+        for what, values in (("learned", [0.5, 1.0, 1.0]), ("megabytes", [1.0, 2.0, 4.0]), ("milliseconds", [3.0]))
+    },
+    "look_ahead": {
+        "lengths": [8, 16], "ratio": [4.0, 8.0],
+        "curves": {name: [3.0, 2.0, 1.0] for name in ("one pass", "prefix by prefix", "without a mask")},
+    },
+    "padding": {
+        what: {"masked": [1.0] * 4, "not masked": [1.0, 0.9, 0.5, 0.1]} for what in ("shares", "bleu", "weights")
+    },
+    "hard": {
+        what: {name: [0.5] * count for name in ("soft", "hard, with a baseline", "hard, without a baseline")}
+        for what, count in (("courses", 8), ("noises", 1))
+    },
+    "parallel": {
+        "lengths": [16, 512],
+        **{
+            threads: {name: [3.0, 9.0] for name in ("recurrent", "self-attention", "recurrent, cut every 16 words")}
+            for threads in ("1", "2")
+        },
+    },
+    "directions": {
+        "shares": {
+            "BERT, both sides": [0.6], "BERT, what follows is hidden": [0.3], "BERT, the text ends there": [0.1],
+            "GPT-2, left side": [0.4],
+        },
+        "places": {"BERT, both sides": [0.4, 0.5, None, 0.6], "GPT-2, left side": [0.1, 0.2, None, 0.4]},
+    },
+    "sentence_vectors": {"agreements": [0.2, 0.4, 0.5, 0.8, 0.0]},
+    "languages": {"shares": [0.01, 0.2, 0.6, 0.01]},
     "explanation": {"agreements": [-0.1, 0.3, 0.4], "stays": [0.9, 0.4]},
 }  # fmt: skip
 """What each claim's figures are drawn from."""
