@@ -16,9 +16,9 @@ def test_kendall_is_that_of_scipy(seed: int) -> None:
 
 
 def test_kendall_is_one_in_the_same_order_minus_one_in_the_opposite_and_zero_without_any() -> None:
-    assert kendall([1, 2, 3], [10, 20, 30]) == 1.0
-    assert kendall([1, 2, 3], [3, 2, 1]) == -1.0
-    assert kendall([1, 2, 3], [5, 5, 5]) == 0.0
+    assert kendall([1.0, 2.0, 3.0], [10.0, 20.0, 30.0]) == 1.0
+    assert kendall([1.0, 2.0, 3.0], [3.0, 2.0, 1.0]) == -1.0
+    assert kendall([1.0, 2.0, 3.0], [5.0, 5.0, 5.0]) == 0.0
     assert kendall([1.0], [2.0]) == 0.0
 
 

@@ -34,7 +34,8 @@ LOOK = Choice("decoder.align", 0, "predicts")
 def measure(setting: Setting) -> Measured:
     """The error rate before training, at each kept checkpoint, and at the end; and that of a diagonal line."""
     directory, translator = setting.shop.made("bahdanau"), setting.shop.load("bahdanau")
-    pairs, gold = (part[: setting.of(150, 500)] for part in setting.shop.gold("test"))
+    pairs, gold = setting.shop.gold("test")
+    pairs, gold = pairs[: setting.of(150, 500)], gold[: setting.of(150, 500)]
     trained = error(translator, pairs, gold)
     steps, errors = [0], [error(untrained(directory, translator, setting.seed), pairs, gold)]
     for file in kept_files(directory):

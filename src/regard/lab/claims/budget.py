@@ -6,6 +6,10 @@ word looks less at another. So a second clue to the meaning of *bank* should tak
 
 Each sentence has a clue before *bank*; after it stands nothing, a time, something else that people do, or a second
 clue. What *bank* gives to the first clue is read in the head that looks at clues most.
+
+A first form of this experiment compared a second clue with another deed in its place, and did not hold: both take their
+share of the budget, the clue hardly more. So what is asked here is what *adding* a clue does; the control adds words
+that draw no attention, and the other deed is told beside them.
 """
 
 from collections.abc import Iterator, Sequence

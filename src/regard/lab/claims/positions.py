@@ -96,7 +96,8 @@ class Pointer(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """(B 2): a score for the wild animal and for the tame one."""
-        return self.score(self.encode(batch.words))[..., 0].gather(1, batch.places)
+        scores: Tensor = self.score(self.encode(batch.words))
+        return scores[..., 0].gather(1, batch.places)
 
 
 def trained(way: str, asked: str, *, seed: int, updates: int) -> Pointer:
