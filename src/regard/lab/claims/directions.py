@@ -23,7 +23,8 @@ STATISTIC = (
     "them: difference of the two shares."
 )
 THRESHOLD = 0.1
-WORD = re.compile(r"[a-z]+")
+WORD = re.compile(r"[a-z]{4,}")
+"""What may be hidden: "the" and "of" are guessed by anybody."""
 MASK = "[MASK]"
 EDGES = (3, 7, 15)
 
