@@ -5,7 +5,7 @@ judgement of likeness (29 on average over seven tasks), the mean of its words so
 vectors more (61), and a BERT that was trained on pairs of sentences best (75).
 
 Here a pair of sentences is as alike as their Chinese translations: the share of Chinese words that both have. A BERT
-reads English; some pairs train it to put like sentences near each other, others, of other sentences, examine it.
+reads English; some pairs train its [CLS] to be near that of like sentences, others, of other sentences, examine it.
 """
 
 import random
@@ -28,13 +28,13 @@ from regard.report import Plot
 from regard.seeds import derive
 
 STATISTIC = (
-    "Spearman's correlation of the cosines with how alike the sentences are: that of the BERT that was trained on "
-    "pairs minus that of the plain BERT's [CLS]."
+    "Spearman's correlation of the cosines with how alike the sentences are: that of [CLS] of the BERT that was "
+    "trained on pairs minus that of [CLS] of the plain BERT."
 )
 THRESHOLD = 0.2
 MARKS = frozenset("。，？！、")
 CLS, MEAN, STATIC, TRAINED, RANDOM = (
-    "[CLS] of BERT", "mean of BERT", "mean of word2vec", "trained on pairs", "trained on shuffled pairs",
+    "[CLS] of BERT", "mean of BERT", "mean of word2vec", "[CLS], trained on pairs", "[CLS], trained on shuffled pairs",
 )  # fmt: skip
 
 
@@ -88,6 +88,7 @@ def trained(shop: Shop, name: str, given: Sequence[Likeness], epochs: float) -> 
         "task": "similarity",
         "init": str(shop.made("bert")),
         "data": {"train": [str(file)]},
+        "embedding": {"pooling": "cls", "normalize": True},
         "similarity": {"highest": 1.0},
         "training": {"epochs": epochs},
     }
@@ -121,7 +122,10 @@ def measure(setting: Setting) -> Measured:
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
     bars = over_seeds("Spearman's correlation", [one.series["agreements"] for one in measured])
-    names = [name.replace(" of ", "\nof ").replace(" on ", "\non ") for name in (CLS, MEAN, STATIC, TRAINED, RANDOM)]
+    names = [
+        name.replace(" of ", "\nof ").replace(", trained on ", ",\ntrained on\n")
+        for name in (CLS, MEAN, STATIC, TRAINED, RANDOM)
+    ]
     return [Plot("bars", names, [bars], "vector of a sentence", "correlation", "Cosines and likeness of 1,000 pairs.")]
 
 
