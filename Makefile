@@ -28,14 +28,14 @@ demo: $(READY) ## train, score and look into a Transformer on the built-in corpu
 	$(BIN)/regard demo --out demo --overwrite
 
 test: $(READY) ## the tests
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	$(BIN)/python -m pytest -q -n 3 --dist loadgroup
 
 check: $(READY) ## format, lint, types, imports, tests: what CI runs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	$(BIN)/python -m pytest -q -n 3 --dist loadgroup
 
 format: $(READY) ## put the code into shape
 	$(BIN)/ruff format .
