@@ -137,14 +137,10 @@ def _entities(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, sca
 
 
 def _text(axes: "Axes", place: np.ndarray, text: str, aside: tuple[float, float], size: float, colour: str) -> None:
-    """Beside a place, with a light edge that keeps it legible on lines."""
-    from matplotlib.patheffects import withStroke
-
-    edge = [withStroke(linewidth=2.5, foreground=GROUND)]
-    axes.annotate(
-        text, tuple(place), textcoords="offset points", xytext=aside, size=size, color=colour, ha="center", va="center",
-        zorder=6, path_effects=edge,
-    )  # fmt: skip
+    """Beside a place, on a patch of the ground that keeps it legible on lines."""
+    ground = {"boxstyle": "round,pad=0.1", "facecolor": GROUND, "edgecolor": "none", "alpha": 0.75}
+    at = {"xytext": aside, "textcoords": "offset points", "ha": "center", "va": "center", "zorder": 6}
+    axes.annotate(text, tuple(place), size=size, color=colour, bbox=ground, **at)
 
 
 def _styles(kinds: Sequence[str]) -> Mapping[str, dict[str, Any]]:
