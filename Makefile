@@ -99,7 +99,7 @@ $(BROWSER)/require.min.js:
 reverse: $(READY) ## learn to reverse 50,000 random strings (some minutes)
 	$(BIN)/python bench/reverse.py
 
-entities: $(READY) ## what the line of sight is worth in the little world (ten minutes)
+entities: $(READY) ## what the line of sight is worth in the little world (some minutes)
 	$(BIN)/python bench/entities.py
 
 bench-large: $(READY) ## memory of training on 10 million pairs (an hour, some gigabytes of disk)

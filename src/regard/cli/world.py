@@ -13,7 +13,7 @@ def world(
         Literal["moves", "chance"],
         typer.Option(help="What is to be foretold: where each one runs, or the hiders' chance to win, one number."),
     ] = "moves",
-    scenes: Annotated[int, typer.Option(help="How many to train on.", min=1)] = 8000,
+    scenes: Annotated[int, typer.Option(help="How many to train on.", min=1)] = 4000,
     seed: Annotated[int, typer.Option(help="Same seed, same world.", min=0)] = 1,
 ) -> None:
     """Write the little world: hunters, hiders, walls and who sees whom, for --task entities."""

@@ -123,7 +123,7 @@ class EntitiesTask:
 
     config_class = EntitiesTaskConfig
     verb = "predict"
-    recipe: ClassVar[Tree] = {"epochs": 40.0, "learning_rate": 3e-3}
+    recipe: ClassVar[Tree] = {"epochs": 20.0, "learning_rate": 3e-3}
     """What it trains well with."""
 
     @staticmethod

@@ -57,7 +57,7 @@ def scenes(seed: int, goal: str = "moves") -> Iterator[Scene]:
 
 
 def write_world(
-    directory: Path, seed: int = 1, *, goal: str = "moves", train: int = 8000, val: int = 500, test: int = 1000
+    directory: Path, seed: int = 1, *, goal: str = "moves", train: int = 4000, val: int = 500, test: int = 1000
 ) -> dict[str, list[str]]:
     """train.jsonl, val.jsonl and test.jsonl, and where they are; however many there are to train on, those held out are
     the same."""
