@@ -69,7 +69,9 @@ def _ground(axes: "Axes", title: str, drawn: "Map", places: np.ndarray) -> None:
     ends = np.concatenate([places, np.reshape(np.array(drawn.walls, dtype=float), (-1, 2))])
     margin = 0.07 * float(np.ptp(ends, axis=0).max() or 1.0)
     (left, low), (right, high) = ends.min(0) - margin, ends.max(0) + margin
-    axes.set(xlim=(left, right), ylim=(low - margin, high), xticks=[], yticks=[], aspect="equal", facecolor=GROUND)
+    axes.set(
+        xlim=(left, right), ylim=(low - margin, high + margin), xticks=[], yticks=[], aspect="equal", facecolor=GROUND
+    )
     axes.spines[:].set_color("#dddad0")
     axes.set_title(title, size=9, loc="left", color=GREY)
     for x, y, to_x, to_y in drawn.walls:
@@ -131,14 +133,14 @@ def _entities(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, sca
     styles = _styles(drawn.kinds)
     for i, (place, kind) in enumerate(zip(places, drawn.kinds, strict=True)):
         axes.scatter(*place, s=(13 * scale) ** 2, edgecolors="white", linewidths=1.2, zorder=5, **styles[kind])
-        _text(axes, place, shown(one.names[i]), (0, -19 * scale), 7.5 * scale, GREY)
+        _text(axes, place, shown(one.names[i]), (0, -23 * scale), 7.5 * scale, GREY)
         if each:
-            _text(axes, place, shown(drawn.said[i]), (0, 19 * scale), 13 * scale, "black")
+            _text(axes, place, shown(drawn.said[i]), (0, 24 * scale), 13 * scale, "black")
 
 
 def _text(axes: "Axes", place: np.ndarray, text: str, aside: tuple[float, float], size: float, colour: str) -> None:
     """Beside a place, on a patch of the ground that keeps it legible on lines."""
-    ground = {"boxstyle": "round,pad=0.1", "facecolor": GROUND, "edgecolor": "none", "alpha": 0.75}
+    ground = {"boxstyle": "round,pad=0.05", "facecolor": GROUND, "edgecolor": "none", "alpha": 0.6}
     at = {"xytext": aside, "textcoords": "offset points", "ha": "center", "va": "center", "zorder": 6}
     axes.annotate(text, tuple(place), size=size, color=colour, bbox=ground, **at)
 
