@@ -93,28 +93,33 @@ def _looks(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, scale:
         gid = f"{one.title.replace(' ', '')}:{i}-{j}"
         if i == j:
             size = (19 * scale + RING * scale * weight) ** 2
-            ring = {"facecolors": "none", "edgecolors": colour, "linewidths": RING * scale * weight, "alpha": 0.45}
-            axes.scatter(*places[i], s=size, zorder=3, gid=gid, **ring)
+            ring: dict[str, Any] = {
+                "facecolors": "none",
+                "edgecolors": colour,
+                "linewidths": RING * scale * weight,
+                "alpha": 0.45,
+            }
+            axes.scatter(places[i, 0], places[i, 1], size, zorder=3, gid=gid, **ring)
         else:
             _line(axes, places[[i, j]], weight, scale, color=colour, gid=gid)
 
 
-def _line(axes: "Axes", ends: np.ndarray, weight: float, scale: float, **look: str) -> None:
+def _line(axes: "Axes", ends: np.ndarray, weight: float, scale: float, **look: Any) -> None:
     """From one to the other, a little to the left of the straight way, so that the look back has its own line."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.transforms import ScaledTranslation
 
     here, there = ends
-    along = (there - here) / np.hypot(*(there - here))
-    aside = np.array([-along[1], along[0]]) * ASIDE * scale / 72
+    along = (there - here) / (np.hypot(*(there - here)) or 1.0)  # two may stand in one place
+    left, up = np.array([-along[1], along[0]]) * ASIDE * scale / 72
     width = THICK * scale * weight
     head = f"simple,tail_width={width},head_width={width + 5 * scale},head_length={width + 4 * scale}"
-    room = {"shrinkA": 10 * scale, "shrinkB": 11 * scale}
+    room: dict[str, Any] = {"shrinkA": 10 * scale, "shrinkB": 11 * scale}
     alpha = 0.3 + 0.55 * weight
     arrow = FancyArrowPatch(
         tuple(here), tuple(there), arrowstyle=head, alpha=alpha, linewidth=0, zorder=4, **room, **look
     )
-    arrow.set_transform(axes.transData + ScaledTranslation(*aside, axes.figure.dpi_scale_trans))
+    arrow.set_transform(axes.transData + ScaledTranslation(left, up, axes.figure.dpi_scale_trans))
     axes.add_patch(arrow)
 
 
@@ -122,9 +127,8 @@ def _counts(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, scale
     """How much each counts where all are pooled: a disc around it."""
     styles = _styles(drawn.kinds)
     for place, weight, kind in zip(places, one.weights[0].tolist(), drawn.kinds, strict=True):
-        axes.scatter(
-            *place, s=6000 * scale**2 * weight, color=styles[kind]["color"], alpha=0.25, linewidths=0, zorder=3
-        )
+        disc: dict[str, Any] = {"color": styles[kind]["color"], "alpha": 0.25, "linewidths": 0, "zorder": 3}
+        axes.scatter(place[0], place[1], 6000 * scale**2 * weight, **disc)
         _text(axes, place, f"{weight:.2f}", (0, 12 * scale), 8 * scale, GREY)
 
 
@@ -132,7 +136,8 @@ def _entities(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, sca
     each = len(drawn.said) == len(places) == len(one.weights)
     styles = _styles(drawn.kinds)
     for i, (place, kind) in enumerate(zip(places, drawn.kinds, strict=True)):
-        axes.scatter(*place, s=(13 * scale) ** 2, edgecolors="white", linewidths=1.2, zorder=5, **styles[kind])
+        edge: dict[str, Any] = {"edgecolors": "white", "linewidths": 1.2, "zorder": 5}
+        axes.scatter(place[0], place[1], (13 * scale) ** 2, **edge, **styles[kind])
         _text(axes, place, shown(one.names[i]), (0, -23 * scale), 7.5 * scale, GREY)
         if each:
             _text(axes, place, shown(drawn.said[i]), (0, 24 * scale), 13 * scale, "black")
@@ -141,7 +146,7 @@ def _entities(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, sca
 def _text(axes: "Axes", place: np.ndarray, text: str, aside: tuple[float, float], size: float, colour: str) -> None:
     """Beside a place, on a patch of the ground that keeps it legible on lines."""
     ground = {"boxstyle": "round,pad=0.05", "facecolor": GROUND, "edgecolor": "none", "alpha": 0.6}
-    at = {"xytext": aside, "textcoords": "offset points", "ha": "center", "va": "center", "zorder": 6}
+    at: dict[str, Any] = {"xytext": aside, "textcoords": "offset points", "ha": "center", "va": "center", "zorder": 6}
     axes.annotate(text, tuple(place), size=size, color=colour, bbox=ground, **at)
 
 

@@ -78,7 +78,8 @@ class Features:
     @cached_property
     def fields(self) -> dict[str, Number | Word]:
         """By their names."""
-        return {field.name: field for field in (*self.numbers, *self.words)}
+        found: list[Number | Word] = [*self.numbers, *self.words]
+        return {field.name: field for field in found}
 
     @property
     def columns(self) -> int:
