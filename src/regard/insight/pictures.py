@@ -1,13 +1,14 @@
 """Which picture a trace is drawn as: a map if it knows where its entities are, matrices of weights if not."""
 
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from regard.insight.heatmap import draw
 from regard.insight.map import MAP, draw_map
 from regard.insight.trace import Head, Trace
 
 
+@runtime_checkable
 class Picture(Protocol):
     """Draws a trace, or what is named of it."""
 
