@@ -10,7 +10,7 @@ JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page bench-large browser reverse soak clean
+.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page bench-large browser reverse entities soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ $(BROWSER)/require.min.js:
 
 reverse: $(READY) ## learn to reverse 50,000 random strings (some minutes)
 	$(BIN)/python bench/reverse.py
+
+entities: $(READY) ## what the line of sight is worth in the little world (some minutes)
+	$(BIN)/python bench/entities.py
 
 bench-large: $(READY) ## memory of training on 10 million pairs (an hour, some gigabytes of disk)
 	$(BIN)/python bench/large.py
