@@ -24,16 +24,21 @@ Shorten = Callable[[list[str]], list[str]]
 """The words of a `regard` command, as they are to be run."""
 
 
-def follow(pages: Sequence[str], run: "Callable[[Block], str]", *, soak: bool) -> int:
-    """Runs what the pages show; output that a page promises must come. Gives the number of blocks that were run."""
-    count = 0
+def follow(pages: Sequence[str], run: Callable[[Block], str], *, soak: bool) -> int:
+    """Runs what the pages show; output that a page promises must come. Gives the number of blocks that were run; all
+    that went wrong is told at once."""
+    count, wrong = 0, []
     for page in pages:
         said = ""
         for block in blocks(page):
-            if block.language == "text":
-                assert said.strip() == block.text.strip(), f"{block.place} promises another output"
+            if block.language == "text" and said.strip() != block.text.strip():
+                wrong.append(f"{block.place} promises another output than\n{said}")
             elif block.language in ("sh", "python") and (not block.when or (soak and block.when == "soak")):
-                said, count = run(block), count + 1
+                try:
+                    said, count = run(block), count + 1
+                except Exception as error:
+                    wrong.append(f"{block.place}: {str(error) or repr(error)}")
+    assert not wrong, "\n\n".join(wrong)
     return count
 
 
@@ -57,7 +62,7 @@ class Shell:
         done = subprocess.run(
             command, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
         )
-        assert done.returncode == 0, f"{block.place}\n{block.text}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
 
@@ -83,7 +88,7 @@ class Hurried:
         if not line.startswith("regard "):
             return self.shell.run(Block(block.page, block.line, "sh", line))
         code, out, err = self.regard(*self.shorten(shlex.split(line, comments=True)[1:]))
-        assert code == 0, f"{block.place}\n{line}\n{out}\n{err}"
+        assert code == 0, f"{line}\n{out}\n{err}"
         return out
 
 
