@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -20,6 +21,8 @@ with contextlib.redirect_stdout(io.StringIO()):
 exec(sys.argv[2])
 """
 """What a page has defined before is still there, but says nothing again."""
+LINES = re.compile(r"(?<=-n )(\+?)(\d+)")
+"""How many lines `head` and `tail` give."""
 Shorten = Callable[[list[str]], list[str]]
 """The words of a `regard` command, as they are to be run."""
 
@@ -67,8 +70,8 @@ class Shell:
 
 
 class Hurried:
-    """The same in one process and with little training, so that it takes seconds: what is wrong with a command, a name
-    or a file is found all the same."""
+    """The same in one process, with little training and a tenth of the lines, so that it takes seconds: what is wrong
+    with a command, a name or a file is found all the same."""
 
     def __init__(self, regard: Callable[..., tuple[int, str, str]], shorten: Shorten, shell: Shell) -> None:
         self.regard, self.shorten, self.shell = regard, shorten, shell
@@ -86,10 +89,16 @@ class Hurried:
 
     def _line(self, line: str, block: Block) -> str:
         if not line.startswith("regard "):
-            return self.shell.run(Block(block.page, block.line, "sh", line))
+            return self.shell.run(Block(block.page, block.line, "sh", LINES.sub(_tenth, line)))
         code, out, err = self.regard(*self.shorten(shlex.split(line, comments=True)[1:]))
         assert code == 0, f"{line}\n{out}\n{err}"
         return out
+
+
+def _tenth(match: re.Match[str]) -> str:
+    """A tenth of so many lines; behind a plus, the line to begin with."""
+    plus, count = match.groups()
+    return f"{plus}{(int(count) - bool(plus)) // 10 + bool(plus)}"
 
 
 def _commands(text: str) -> list[str]:

@@ -29,7 +29,7 @@ def shortened(words: list[str]) -> list[str]:
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the newcomer is: a folder with configs/, and with what the pages fetch from the internet."""
     (tmp_path / "configs").symlink_to(ROOT / "configs")
-    (tmp_path / "shakespeare.txt").write_text(SONNET * 20_000)
+    (tmp_path / "shakespeare.txt").write_text(SONNET * 2_000)
     marians.write(tmp_path / "opus-mt-en-zh")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -41,7 +41,7 @@ def test_every_command_and_snippet_of_the_pages_runs_in_their_order(
 ) -> None:
     training = {**demo.SETTINGS["training"], "updates": 2, "warmup": 1, "threads": 1, "validate_sentences": 4}
     monkeypatch.setattr(demo, "SETTINGS", {**demo.SETTINGS, "training": training})
-    small = partial(corpora.build, train=600, validation=20, test=60, contrasts=1)
+    small = partial(corpora.build, train=600, validation=10, test=40, contrasts=1)
     monkeypatch.setattr(corpora, "build", small)
     hurried = Hurried(run, shortened, Shell(directory))
     assert follow(ALL, hurried.run, soak=False) > 40
