@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import re
 import sys
 from textwrap import dedent
 from types import ModuleType
@@ -73,7 +74,7 @@ def test_the_reference_has_every_option_that_help_has() -> None:
         section = page.split(f"## regard {command.__name__}\n")[1].split("\n## ")[0]
         told = CliRunner().invoke(app, [command.__name__, "--help"], env={"COLUMNS": "300"}).stdout
         options = {word for word in told.replace("│", " ").split() if word.startswith("--")} - {"--help"}
-        spoken = {word.strip(".,:;()") for word in section.replace("`", " ").split()}
+        spoken = {word.strip(".,:;()") for word in re.split(r"[`/\s]+", section)}
         assert {option.strip(".,:;()") for option in options} <= spoken, command.__name__
 
 
