@@ -10,7 +10,7 @@ JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page bench-large browser reverse entities soak clean
+.PHONY: help setup demo test check format docs bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page bench-large browser reverse entities soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ check: $(READY) ## format, lint, types, imports, tests: what CI runs
 format: $(READY) ## put the code into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(READY) ## the tutorial, how-tos, reference and results as a site: site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
@@ -109,4 +112,4 @@ soak: $(READY) ## long runs: training killed at many random moments and resumed
 	$(BIN)/python -m pytest -q -m soak
 
 clean: ## remove what make has made
-	rm -rf $(VENV) $(BENCH) $(JOEYNMT) $(BROWSER) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(JOEYNMT) $(BROWSER) demo site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
