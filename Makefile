@@ -44,10 +44,12 @@ format: $(READY) ## put the code into shape
 docs: $(READY) ## the tutorial, how-tos, reference and results as a site: site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# BertViz without what it asks for and never uses: a client of a cloud, whose versions pip goes through one by one
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . -r bench/requirements.txt
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check --no-deps bertviz==1.4.1
 	@touch $@
 
 # JoeyNMT wants other versions than everybody else: a venv of its own, with exactly what is listed
