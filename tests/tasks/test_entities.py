@@ -292,7 +292,7 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, model: Predictor) -> None:
     with pytest.raises(DataError, match="No training data"):
         prepare({"task": "entities"}, tmp_path / "out", Silent())
     with pytest.raises(DataError, match="predict takes a list of scenes"):
-        model.predict(GOOD)  # type: ignore[arg-type]
+        model.predict(json.dumps(GOOD))
     with pytest.raises(ConfigError, match="no section called tokenizer"):
         resolve({"task": "entities", "tokenizer": {"size": 10}})
     assert model.predict([]) == []

@@ -129,7 +129,7 @@ def _counts(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, scale
     for place, weight, kind in zip(places, one.weights[0].tolist(), drawn.kinds, strict=True):
         disc: dict[str, Any] = {"color": styles[kind]["color"], "alpha": 0.25, "linewidths": 0, "zorder": 3}
         axes.scatter(place[0], place[1], 6000 * scale**2 * weight, **disc)
-        _text(axes, place, f"{weight:.2f}", (0, 12 * scale), 8 * scale, GREY)
+        _text(axes, place, f"{weight:.2f}", (0.0, 12 * scale), 8 * scale, GREY)
 
 
 def _entities(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, scale: float) -> None:
@@ -138,9 +138,9 @@ def _entities(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, sca
     for i, (place, kind) in enumerate(zip(places, drawn.kinds, strict=True)):
         edge: dict[str, Any] = {"edgecolors": "white", "linewidths": 1.2, "zorder": 5}
         axes.scatter(place[0], place[1], (13 * scale) ** 2, **edge, **styles[kind])
-        _text(axes, place, shown(one.names[i]), (0, -23 * scale), 7.5 * scale, GREY)
+        _text(axes, place, shown(one.names[i]), (0.0, -23 * scale), 7.5 * scale, GREY)
         if each:
-            _text(axes, place, shown(drawn.said[i]), (0, 24 * scale), 13 * scale, "black")
+            _text(axes, place, shown(drawn.said[i]), (0.0, 24 * scale), 13 * scale, "black")
 
 
 def _text(axes: "Axes", place: np.ndarray, text: str, aside: tuple[float, float], size: float, colour: str) -> None:
