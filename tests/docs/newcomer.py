@@ -5,11 +5,13 @@ import io
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 from tests.docs.blocks import ROOT, Block, blocks
 
@@ -62,11 +64,31 @@ class Shell:
     def _call(self, command: list[str], block: Block) -> str:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
-        done = subprocess.run(
-            command, cwd=self.directory, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
-        assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        with (
+            TemporaryFile("w+") as out,
+            TemporaryFile("w+") as err,
+            subprocess.Popen(
+                command, cwd=self.directory, env=environment, stdout=out, stderr=err, start_new_session=True
+            ) as process,
+        ):
+            try:
+                code = process.wait(SECONDS)
+            finally:
+                _end(process.pid)
+            said, complaints = _read(out), _read(err)
+        assert code == 0, f"{block.text}\n{said}\n{complaints}"
+        return said
+
+
+def _read(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()
+
+
+def _end(group: int) -> None:
+    """Nothing that a block has started outlives it, such as a server."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 class Hurried:
