@@ -16,6 +16,9 @@ def test_a_user_makes_a_world_trains_asks_scores_and_looks(tmp_path: Path, run: 
     world, out = tmp_path / "world", str(tmp_path / "out")
     code, said, err = run("world", "--out", world, "--scenes", 100, "--seed", 3)
     assert code == 0, err
+    for split in ("val", "test"):  # fewer: a user has time, a test has not
+        path = world / f"{split}.jsonl"
+        path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:40]), encoding="utf-8")
     _, *words = said.split()
     assert words[:3] == ["train", "--task", "entities"]
     words[words.index("--out") + 1] = out
@@ -29,7 +32,7 @@ def test_a_user_makes_a_world_trains_asks_scores_and_looks(tmp_path: Path, run: 
     code, said, err = run("predict", out, "--input", scenes)
     assert code == 0, err
     first = json.loads(scenes.read_text(encoding="utf-8").splitlines()[0])
-    assert len(said.splitlines()) == 1000
+    assert len(said.splitlines()) == 40
     assert len(json.loads(said.splitlines()[0])) == len(first["entities"])
     code, said, err = run("predict", out, json.dumps(first), "--json")
     assert code == 0, err
@@ -42,7 +45,7 @@ def test_a_user_makes_a_world_trains_asks_scores_and_looks(tmp_path: Path, run: 
     assert said.startswith("accuracy ")
     assert "· " in said
     assert picture.read_text().startswith("<?xml")
-    assert len(answers.read_text().splitlines()) == 1000
+    assert len(answers.read_text().splitlines()) == 40
     code, said, err = run("evaluate", out, "--data", scenes, "--json")
     assert json.loads(said)["accuracy"] == regard.bundle.read_card(Path(out))["scores"]["test"]["accuracy"]
 
