@@ -6,7 +6,7 @@ import { measured, SORTS } from "./measures.js";
 import { CanvasPen, pictured } from "./pen.js";
 import { figure, say } from "./words.js";
 
-const PIXELS = 64, BETWEEN = 300; // milliseconds between two pictures of what has come so far
+const PIXELS = 64, BREATH = 40; // milliseconds
 
 export class Heads {
   constructor() {
@@ -36,27 +36,30 @@ export class Heads {
     this.#choose(scene);
   }
 
-  // Layer after layer, so that the page answers meanwhile; drawn when all are here, or some time has passed.
+  // Layer after layer, with a breath now and then, so that the page answers meanwhile; drawn whenever one must be waited for.
   async #fetch(scene, layers) {
     const trace = scene.trace;
     if (this.fetching === trace || layers.every(({ name }) => this.found.has(name))) return;
     this.fetching = trace;
-    let drawn = performance.now();
+    let breathed = performance.now(), whole = false;
     try {
       for (const layer of layers.filter(({ name }) => !this.found.has(name))) {
-        await trace.need(layer.name);
-        await new Promise((done) => setTimeout(done));
+        if (!trace.has(layer.name)) {
+          scene.redraw();
+          await trace.need(layer.name);
+        } else if (performance.now() - breathed > BREATH) {
+          await new Promise((done) => setTimeout(done));
+          breathed = performance.now();
+        }
         if (this.trace !== trace) return;
-        this.found.set(layer.name, measured(layer, trace.weights(layer.name), PIXELS));
-        if (performance.now() - drawn < BETWEEN) continue;
-        scene.redraw();
-        drawn = performance.now();
+        this.found.set(layer.name, measured(layer, trace.rough(layer.name), PIXELS));
       }
+      whole = true;
     } catch {
       // what cannot be fetched is told by whoever shows it
     } finally {
       if (this.fetching === trace) this.fetching = null;
-      if (this.trace === trace) scene.redraw();
+      if (whole && this.trace === trace) scene.redraw();
     }
   }
 

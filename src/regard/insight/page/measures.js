@@ -16,17 +16,21 @@ export function measured({ heads, T, S, axes, causal }, { data, one }, size) {
 function measuredHead(values, one, T, S, place, causal, size) {
   const high = Math.min(size, T), wide = Math.min(size, S);
   const small = new Float32Array(high * wide), sums = new Float64Array(S);
-  const to = Int32Array.from({ length: S }, (_, s) => Math.floor((s * wide) / S)), step = GRAIN / one;
+  const from = Int32Array.from({ length: wide + 1 }, (_, p) => Math.ceil((p * S) / wide)), step = GRAIN / one; // of each pixel the first token
   let diagonal = 0, previous = 0, entropy = 0, rows = 0;
   for (let t = 0; t < T; t++) {
     const begin = t * S, line = Math.floor((t * high) / T) * wide, at = place(t), counts = at !== 0;
     let mixed = 0;
-    for (let s = 0; s < S; s++) {
-      const value = values[begin + s];
-      if (value === 0) continue;
-      if (counts) sums[s] += value;
-      mixed += PLOGP[(value * step + 0.5) | 0];
-      if (value > small[line + to[s]]) small[line + to[s]] = value;
+    for (let p = 0; p < wide; p++) {
+      let most = 0;
+      for (let s = from[p]; s < from[p + 1]; s++) {
+        const value = values[begin + s];
+        if (value === 0) continue;
+        if (counts) sums[s] += value;
+        mixed += PLOGP[(value * step + 0.5) | 0];
+        if (value > most) most = value;
+      }
+      if (most > small[line + p]) small[line + p] = most;
     }
     if (!counts) continue;
     rows += 1;
