@@ -18,9 +18,8 @@ import torch
 from engine_models import SETTINGS
 from racing import in_turn, spread
 from regard import engines
-from runs import lines, trained
+from runs import MULTI30K, lines, trained
 
-MULTI30K = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
 SHAPES = {"plain": "transformer:small", "deep-shallow": "transformer:deep-shallow"}
 ENGINES = ("torch", "ctranslate2", "ctranslate2-int8")
 AIM, NEAR = 1.4, 0.3
