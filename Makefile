@@ -10,7 +10,7 @@ JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page bench-large browser reverse soak clean
+.PHONY: help setup demo test check format docs bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page bench-large browser reverse entities soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -28,23 +28,28 @@ demo: $(READY) ## train, score and look into a Transformer on the built-in corpu
 	$(BIN)/regard demo --out demo --overwrite
 
 test: $(READY) ## the tests
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	$(BIN)/python -m pytest -q -n 3 --dist loadgroup
 
 check: $(READY) ## format, lint, types, imports, tests: what CI runs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	$(BIN)/python -m pytest -q -n 3 --dist loadgroup
 
 format: $(READY) ## put the code into shape
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: $(READY) ## the tutorial, how-tos, reference and results as a site: site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# BertViz without what it asks for and never uses: a client of a cloud, whose versions pip goes through one by one
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
 	$(BENCH)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e . -r bench/requirements.txt
+	$(BENCH)/bin/pip install --quiet --disable-pip-version-check --no-deps bertviz==1.4.1
 	@touch $@
 
 # JoeyNMT wants other versions than everybody else: a venv of its own, with exactly what is listed
@@ -99,6 +104,9 @@ $(BROWSER)/require.min.js:
 reverse: $(READY) ## learn to reverse 50,000 random strings (some minutes)
 	$(BIN)/python bench/reverse.py
 
+entities: $(READY) ## what the line of sight is worth in the little world (some minutes)
+	$(BIN)/python bench/entities.py
+
 bench-large: $(READY) ## memory of training on 10 million pairs (an hour, some gigabytes of disk)
 	$(BIN)/python bench/large.py
 
@@ -106,4 +114,4 @@ soak: $(READY) ## long runs: training killed at many random moments and resumed
 	$(BIN)/python -m pytest -q -m soak
 
 clean: ## remove what make has made
-	rm -rf $(VENV) $(BENCH) $(JOEYNMT) $(BROWSER) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(JOEYNMT) $(BROWSER) demo site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

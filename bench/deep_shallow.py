@@ -15,17 +15,13 @@ from typing import Any
 
 import torch
 
+from engine_models import SETTINGS
 from racing import in_turn, spread
 from regard import engines
-from runs import lines, trained
+from runs import MULTI30K, lines, trained
 
-MULTI30K = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
 SHAPES = {"plain": "transformer:small", "deep-shallow": "transformer:deep-shallow"}
 ENGINES = ("torch", "ctranslate2", "ctranslate2-int8")
-SETTINGS = (
-    "model.dropout=0.3", "tokenizer.size=6000", "batch.tokens=4096", "training.updates=3000", "training.warmup=500",
-    "training.learning_rate=2e-3", "training.average=0.999", "training.validate_every=500", "training.save_every=500",
-)  # fmt: skip
 AIM, NEAR = 1.4, 0.3
 """Times as fast, and how far BLEU may be apart."""
 

@@ -15,8 +15,8 @@ from runs import trained
 
 SETTINGS = (
     "model.dropout=0.2", "tokenizer.size=8000", "batch.tokens=4096",
-    "training.updates=1200", "training.warmup=300", "training.learning_rate=2e-3", "training.average=0.99",
-    "training.validate_every=1200", "training.save_every=300",
+    "training.updates=1000", "training.warmup=250", "training.learning_rate=2e-3", "training.average=0.99",
+    "training.validate_every=1000", "training.save_every=250",
 )  # fmt: skip
 BASE = {"width": 512, "heads": 8, "hidden": 2048, "encoder_layers": 6, "decoder_layers": 6}
 

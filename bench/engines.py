@@ -26,8 +26,8 @@ import torch
 
 from racing import in_turn, spread, started
 from regard.data.corpora import build
+from runs import MULTI30K
 
-MULTI30K = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
 INT8, FLOAT, TORCH = "regard int8", "regard float32", "regard torch"
 DIRECT, PEER = "ctranslate2 int8", "transformers"
 OURS = {INT8: "ctranslate2-int8", FLOAT: "ctranslate2", TORCH: "torch"}

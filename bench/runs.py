@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+MULTI30K = Path(__file__).resolve().parents[2] / "shared" / "data" / "multi30k"
+
 
 def lines(path: Path) -> list[str]:
     """Of a gzipped file."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from regard.training import checkpoint
 from regard.training.run import Outcome, train
 from regard.training.start import prepare
 
@@ -70,5 +69,5 @@ def run_tiny(directory: Path, out: Path, watcher: Silent | None = None, **traini
 
 
 def run_tree(tree: dict[str, Any], out: Path, watcher: Silent | None = None) -> Outcome:
-    """Trains in `out`, or goes on there if it has a checkpoint: what `regard train --resume` does."""
-    return train(prepare(tree, out, watcher or Silent(), resume=(out / checkpoint.FILE).exists()))
+    """Trains in `out`, or goes on there if there is something: what `regard train --resume` does."""
+    return train(prepare(tree, out, watcher or Silent(), resume=out.exists()))

@@ -106,7 +106,8 @@ def trained(model: str) -> Trained:
         return _trained_elsewhere(foreign.read(directory), model)
     config = read_config(directory)
     spoken = {key: config["data"][key] for key in ("langs", "language") if any(config["data"].get(key, ()))}
-    settings = {key: config[key] for key in ("task", "model", "tokenizer")} | ({"data": spoken} if spoken else {})
+    kept = {key: config[key] for key in ("task", "model", "tokenizer") if key in config}
+    settings = kept | ({"data": spoken} if spoken else {})
     return Trained(
         model,
         settings,
@@ -136,13 +137,15 @@ def _found(model: str | Path) -> tuple[Path, str]:
 
 def _check(config: Tree, path: Path) -> None:
     """What every reader of a config relies on."""
-    model, data = config.get("model"), config.get("data")
+    model, data, task = config.get("model"), config.get("data"), config.get("task")
+    without_text = isinstance(task, str) and task in catalogue.TASKS and not catalogue.TASKS[task].of_text
     langs = data.get("langs", ["", ""]) if isinstance(data, dict) else None
     sound = {
-        "task": isinstance(config.get("task"), str),
+        "task": isinstance(task, str),
         "model.name": isinstance(model, dict) and isinstance(model.get("name"), str),
         "data.langs": isinstance(langs, list) and len(langs) == 2,
-        "tokenizer.joint": isinstance(config.get("tokenizer"), dict) and "joint" in config["tokenizer"],
+        "tokenizer.joint": without_text
+        or (isinstance(config.get("tokenizer"), dict) and "joint" in config["tokenizer"]),
     }
     if wrong := [key for key, fine in sound.items() if not fine]:
         raise BundleError(f"{path} is damaged.", found=f"{', '.join(wrong)} missing or wrong", do="copy it again")

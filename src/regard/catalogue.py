@@ -27,7 +27,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Task:
-    """module:class of the task (data → losses), of its tokenizers, of its scoring, and of the object with its verbs."""
+    """module:class of the task (data → losses), of its tokenizers, of its scoring, and of the object with its verbs.
+    `of_text`: whether it reads texts, and so has a section "tokenizer" in its settings."""
 
     task: str
     tokenizers: str
@@ -35,6 +36,7 @@ class Task:
     evaluate: str
     verbs: str
     about: str
+    of_text: bool = True
 
 
 MODELS: Mapping[str, Mapping[str, Model]] = {
@@ -130,6 +132,15 @@ MODELS: Mapping[str, Mapping[str, Model]] = {
             about="a vector for each word, whatever its context (Mikolov 2013)",
         ),
     },
+    "entities": {
+        "entities": Model(
+            model="regard.models.entities:Entities",
+            config="regard.models.entities:EntitiesConfig",
+            presets="regard.models.entities:PRESETS",
+            preset_names=("tiny", "small"),
+            about="things with features instead of words, under any relation (Vinyals 2019, Baker 2020)",
+        ),
+    },
 }
 """Which model serves which task; a name may be another network in another task."""
 
@@ -181,6 +192,15 @@ TASKS = {
         evaluate="regard.evaluation.words:evaluate",
         verbs="regard.tasks.word_vectors:WordVectors",
         about="vectors of words, from running text",
+    ),
+    "entities": Task(
+        task="regard.tasks.entities:EntitiesTask",
+        tokenizers="regard.tasks.fields:Fields",
+        validate="regard.evaluation.entities:validate",
+        evaluate="regard.evaluation.entities:evaluate",
+        verbs="regard.tasks.predictor:Predictor",
+        about="scenes: a class or a number, of each entity or of the whole",
+        of_text=False,
     ),
 }
 

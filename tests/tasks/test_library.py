@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from multiprocessing import active_children
@@ -14,6 +16,7 @@ import pytest
 import torch
 
 from regard.errors import DataError, LimitError, RegardError
+from regard.tasks import crew
 from regard.tasks import windows as module
 from regard.tasks.crew import Workshop
 from regard.tasks.library import FORMS, Library, Source, fingerprint, survey, texts_of
@@ -248,3 +251,25 @@ def test_bytes_that_are_no_text_are_told_by_their_line(tmp_path: Path) -> None:
     path.write_bytes(b"gut\nsch\xf6n\n")
     with pytest.raises(DataError, match="line 2: invalid UTF-8"):
         list(texts_of(str(path)))
+
+
+def test_ctrl_c_waits_until_a_process_is_started_even_if_another_thread_takes_the_signal() -> None:
+    ends = threading.Event()
+    other = threading.Thread(target=ends.wait)  # it does not block the signal, so the system gives it to this one
+    other.start()
+    moments: list[str] = []
+
+    def interrupted() -> None:
+        with crew._deaf():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+            moments.append("started")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    finally:
+        ends.set()
+        other.join()
+    assert moments == ["started"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -46,6 +46,7 @@ def kill_at_random_moments(tree: dict[str, object], out: Path, kills: int, seed:
         process.send_signal(signal.SIGKILL)
         if process.wait() == 0:
             break  # it had ended before
+        assert process.returncode == -signal.SIGKILL
         killed += 1
     return killed
 

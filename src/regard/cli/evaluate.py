@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from regard.data.readers import ParallelText
     from regard.tasks.classifier import Classifier
     from regard.tasks.generator import Generator
+    from regard.tasks.predictor import Predictor
     from regard.tasks.translator import Translator
 
 
@@ -54,7 +55,8 @@ def evaluate(
     base: options.Base = None,
 ) -> None:
     """Score a model: BLEU and chrF with sacreBLEU's signature, exact matches, challenge sets, word alignments; of a
-    classifier accuracy, F1, and what was taken for what; of a language model perplexity, and bits per character."""
+    classifier accuracy, F1, and what was taken for what; of a language model perplexity, and bits per character; of a
+    model of entities the same as of a classifier or, for numbers, what is explained."""
     from regard.bundle import load
     from regard.data.readers import read_lines
     from regard.errors import ConfigError
@@ -72,6 +74,9 @@ def evaluate(
     translator, search = load(model), Search(beam=beam, truncate=truncate)
     if hasattr(translator, "classify"):
         _classes(translator, data or [], outputs, confusion, truncate=truncate, as_json=as_json)
+        return
+    if hasattr(translator, "predict"):
+        _scenes(translator, data or [], outputs, confusion, as_json=as_json)
         return
     if hasattr(translator, "generate"):
         _running_text(translator, data or [], stride, as_json=as_json)
@@ -124,6 +129,29 @@ def _classes(
         for row in found.table()
     ]
     sys.stdout.write("\n".join([figures["headline"], "", *lines]) + "\n")
+
+
+def _scenes(
+    predictor: "Predictor", data: list[str], outputs: Path | None, picture: Path | None, *, as_json: bool
+) -> None:
+    from regard.data.scenes import read_scenes
+    from regard.errors import ConfigError
+    from regard.evaluation.entities import confusion, score_scenes
+    from regard.files import write_text
+    from regard.insight import draw
+
+    scenes = read_scenes(data).rows
+    figures = score_scenes(predictor, scenes)
+    if outputs:
+        said = (json.dumps(found.target, ensure_ascii=False) + "\n" for found in predictor.predict(scenes))
+        write_text(outputs, "".join(said))
+    if picture and not predictor.labels:
+        raise ConfigError("--confusion is for classes, and this model says numbers.", do="leave it out")
+    if picture:
+        draw(confusion(figures, predictor.labels).picture(), path=picture)
+    table = "{label}  precision {precision:.3f}  recall {recall:.3f}  F1 {f1:.3f}  {count:,}"
+    lines = [figures["headline"], *(table.format(**row) for row in figures.get("classes", ()))]
+    sys.stdout.write((json.dumps(figures, indent=2, ensure_ascii=False) if as_json else "\n".join(lines)) + "\n")
 
 
 def _running_text(generator: "Generator", data: list[str], stride: int | None, *, as_json: bool) -> None:

@@ -18,6 +18,10 @@ def look(
     target: Annotated[
         str | None, typer.Argument(help="Its translation (the model's own if none is given), or the second of a pair.")
     ] = None,
+    input: Annotated[
+        str | None, typer.Option(help="Instead: the sentence, or the scene of entities, in a line of this file,")
+    ] = None,
+    line: Annotated[int, typer.Option(help="counted from 1.", min=1)] = 1,
     probe: Annotated[
         int | None, typer.Option(help="Instead of a sentence: this probe sentence, 1 to 4, as it was in training,")
     ] = None,
@@ -44,8 +48,12 @@ def look(
 
         serve(model, {"text": source, "second": target, "generate": generate}, browser=not no_browser)
         return
+    if input is not None and source is None:
+        source = _line(input, line)
+    elif input is not None:
+        raise typer.BadParameter("give a sentence or --input, not both")
     if (source is None) == (probe is None) or (probe is None and update is not None):
-        raise typer.BadParameter("give a sentence, or --probe with --update if wanted")
+        raise typer.BadParameter("give a sentence, --input, or --probe with --update if wanted")
     trace = _probe(model, probe, update) if source is None else _attention(model, source, target, generate)
     whole, trace = trace, trace.by_words() if words else trace
     chosen = trace.select(name, layer)
@@ -57,7 +65,7 @@ def look(
     else:
         _draw(trace, out, name, layer, head)
     if target is None:
-        said = [row for row in ("prediction", "class") if row in trace.rows]
+        said = [row for row in ("prediction", "class", "said") if row in trace.rows]
         sys.stdout.write("".join(f"{trace.rows[row].text}\n" for row in said))
     if word:
         first = "encoder" if any(known.startswith("encoder") for known in trace.names) else None
@@ -83,9 +91,18 @@ def _write_page(trace: "Trace", out: Path, name: str | None, head: int | None) -
 
 
 def _draw(trace: "Trace", out: Path, name: str | None, layer: int | None, head: int | None) -> None:
-    from regard.insight import draw
+    from regard.insight import picture_of
 
-    draw(trace, path=out, name=name, layer=layer, head=head)
+    picture_of(trace)(trace, path=out, name=name, layer=layer, head=head)
+
+
+def _line(path: str, number: int) -> str:
+    from regard.data.lines import read_lines
+
+    lines = read_lines(path)
+    if number > len(lines):
+        raise ConfigError(f"{path} has no line {number}.", found=f"{len(lines)} lines")
+    return lines[number - 1]
 
 
 def _attention(model: str, source: str, target: str | None, generate: int) -> "Trace":
@@ -110,6 +127,6 @@ def _probe(run: str, number: int | None, update: int | None) -> "Trace":
     if number is None or not 1 <= number <= len(traces):
         raise ConfigError(f"There is no probe sentence {number}.", wanted=f"1 to {len(traces)}")
     trace = traces[number - 1]
-    sys.stdout.write(f"{trace.rows['source'].text}\n")
+    sys.stdout.write(f"{next(iter(trace.rows.values())).text}\n")  # what was read comes first
     sys.stderr.write(f"after update {trace.meta['update']:,}\n")
     return trace

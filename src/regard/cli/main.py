@@ -21,6 +21,7 @@ from regard.cli.generate import generate
 from regard.cli.info import info
 from regard.cli.lab import lab
 from regard.cli.look import look
+from regard.cli.predict import predict
 from regard.cli.runs import runs
 from regard.cli.search import search
 from regard.cli.serve import serve
@@ -28,6 +29,7 @@ from regard.cli.surprisal import surprisal
 from regard.cli.train import train
 from regard.cli.translate import translate
 from regard.cli.word import word
+from regard.cli.world import world
 from regard.errors import RegardError
 
 app = typer.Typer(
@@ -39,8 +41,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(demo, doctor, train, evaluate, compare, lab, runs, info, export),
-    *(translate, generate, fill, classify, embed, search, serve),
-    *(look, surprisal, word, align),
+    *(translate, generate, fill, classify, predict, embed, search, serve),
+    *(look, surprisal, word, align, world),
 )
 for command in COMMANDS:
     app.command()(command)

@@ -4,7 +4,9 @@ from regard.insight.coloured import draw_coloured
 from regard.insight.contexts import Contexts, draw_contexts
 from regard.insight.fonts import MissingFontError, font_for
 from regard.insight.heatmap import alignment, draw, positions
+from regard.insight.map import draw_map
 from regard.insight.parts import Coloured, Part
+from regard.insight.pictures import picture_of
 from regard.insight.rollout import by_norms, rollout
 from regard.insight.tags import Tags, tags
 from regard.insight.tokens import Token, TokenRow
@@ -24,7 +26,9 @@ __all__ = [
     "draw",
     "draw_coloured",
     "draw_contexts",
+    "draw_map",
     "font_for",
+    "picture_of",
     "positions",
     "rollout",
     "tags",

@@ -12,7 +12,8 @@ import numpy as np
 
 from regard.errors import ConfigError, DataError, RegardError
 from regard.files import write_atomically, write_text
-from regard.insight import heatmap, html
+from regard.insight import html
+from regard.insight.pictures import picture_of
 from regard.insight.tokens import Token, TokenRow
 from regard.insight.trace import Trace
 
@@ -82,7 +83,7 @@ def _write_page(trace: Trace, path: Path) -> None:
 
 
 def _draw(trace: Trace, path: Path) -> None:
-    heatmap.draw(trace, path=path)
+    picture_of(trace)(trace, path=path)
 
 
 WRITERS: dict[str, Callable[[Trace, Path], None]] = {

@@ -39,8 +39,10 @@ class BahdanauConfig(Section):
     alignment: int = Field(0, ge=0, description="n': hidden units of the score; 0: the width")
     readout: int = Field(0, ge=0, description="l: maxout units; 0: the width of the embedding")
     normalise: Literal["soft", "hard"] = Field("soft", description="hard: the best place only, after training")
-    dropout: float = Field(0.0, ge=0, lt=1)
-    tie: Literal["all", "target", "none"] = "none"
+    dropout: float = Field(0.0, ge=0, lt=1, description="share of numbers that are left out while training")
+    tie: Literal["all", "target", "none"] = Field(
+        "none", description="one embedding matrix for all, for target and output, or none shared"
+    )
     limit: int = Field(256, gt=1, description="longest sentence in tokens, end mark included")
 
 

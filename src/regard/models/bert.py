@@ -30,16 +30,16 @@ START = 0.02
 class BertConfig(Section):
     """Sizes and choices; the defaults are BERT-base."""
 
-    width: int = Field(768, gt=0)
-    heads: int = Field(12, gt=0)
-    hidden: int = Field(3072, gt=0)
-    layers: int = Field(12, ge=1)
-    dropout: float = Field(0.1, ge=0, lt=1)
-    attention_dropout: float = Field(0.1, ge=0, lt=1)
-    activation: Literal["relu", "gelu", "gelu-tanh"] = "gelu"
+    width: int = Field(768, gt=0, description="numbers in the vector of a word")
+    heads: int = Field(12, gt=0, description="attentions side by side; each takes an equal share of the width")
+    hidden: int = Field(3072, gt=0, description="width of the feed-forward network's middle")
+    layers: int = Field(12, ge=1, description="layers on top of each other")
+    dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers that are left out while training")
+    attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same of attention weights")
+    activation: Literal["relu", "gelu", "gelu-tanh"] = Field("gelu", description="of the feed-forward network")
     segments: int = Field(2, ge=1, description="kinds of sentences that are told apart: the first, the second")
     limit: int = Field(512, gt=2, description="longest text in tokens, marks included")
-    epsilon: float = Field(1e-12, gt=0)
+    epsilon: float = Field(1e-12, gt=0, description="keeps normalisation from dividing by zero")
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> "BertConfig":

@@ -27,11 +27,11 @@ class RecurrentClassifierConfig(Section):
 
     width: int = Field(128, gt=0, description="of the state, both directions together")
     embedding: int = Field(0, ge=0, description="0: the width of the state")
-    layers: int = Field(1, ge=1)
-    cell: Literal["gru", "gru-cho", "lstm"] = "lstm"
-    directions: Literal[1, 2] = 2
-    pooling: Literal["last", "mean", "max", "attention"] = "attention"
-    dropout: float = Field(0.3, ge=0, lt=1)
+    layers: int = Field(1, ge=1, description="layers on top of each other")
+    cell: Literal["gru", "gru-cho", "lstm"] = Field("lstm", description="kind of recurrent layer")
+    directions: Literal[1, 2] = Field(2, description="2: also from the end of the sentence")
+    pooling: Literal["last", "mean", "max", "attention"] = Field("attention", description="what of a text is kept")
+    dropout: float = Field(0.3, ge=0, lt=1, description="share of numbers that are left out while training")
     limit: int = Field(256, gt=2, description="longest text in tokens, marks included")
 
     @model_validator(mode="after")
@@ -85,14 +85,16 @@ class RecurrentClassifier(nn.Module):
 class TransformerClassifierConfig(Section):
     """Sizes and choices."""
 
-    width: int = Field(128, gt=0)
-    heads: int = Field(4, gt=0)
-    hidden: int = Field(256, gt=0)
-    layers: int = Field(2, ge=1)
-    dropout: float = Field(0.2, ge=0, lt=1)
-    norm: Literal["pre", "post"] = "pre"
-    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
-    pooling: Literal["first", "mean", "max", "attention"] = "mean"
+    width: int = Field(128, gt=0, description="numbers in the vector of a word")
+    heads: int = Field(4, gt=0, description="attentions side by side; each takes an equal share of the width")
+    hidden: int = Field(256, gt=0, description="width of the feed-forward network's middle")
+    layers: int = Field(2, ge=1, description="layers on top of each other")
+    dropout: float = Field(0.2, ge=0, lt=1, description="share of numbers that are left out while training")
+    norm: Literal["pre", "post"] = Field("pre", description="before each sub-layer, or after it as in the paper")
+    positions: Literal["sinusoidal", "learned", "none"] = Field(
+        "sinusoidal", description="how a word knows where it stands"
+    )
+    pooling: Literal["first", "mean", "max", "attention"] = Field("mean", description="what of a text is kept")
     limit: int = Field(256, gt=2, description="longest text in tokens, marks included")
 
     @model_validator(mode="after")

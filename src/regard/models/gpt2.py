@@ -36,17 +36,17 @@ START = 0.02
 class GPT2Config(Section):
     """Sizes and choices; the defaults are the smallest model of the paper, of 124 million parameters."""
 
-    width: int = Field(768, gt=0)
-    heads: int = Field(12, gt=0)
-    hidden: int = Field(3072, gt=0)
-    layers: int = Field(12, ge=1)
+    width: int = Field(768, gt=0, description="numbers in the vector of a word")
+    heads: int = Field(12, gt=0, description="attentions side by side; each takes an equal share of the width")
+    hidden: int = Field(3072, gt=0, description="width of the feed-forward network's middle")
+    layers: int = Field(12, ge=1, description="layers on top of each other")
     dropout: float = Field(0.1, ge=0, lt=1, description="of what each sub-layer adds")
-    embedding_dropout: float = Field(0.1, ge=0, lt=1)
-    attention_dropout: float = Field(0.1, ge=0, lt=1)
-    activation: Literal["relu", "gelu", "gelu-tanh"] = "gelu-tanh"
+    embedding_dropout: float = Field(0.1, ge=0, lt=1, description="the same of the embeddings")
+    attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same of attention weights")
+    activation: Literal["relu", "gelu", "gelu-tanh"] = Field("gelu-tanh", description="of the feed-forward network")
     bias: bool = Field(True, description="of products and normalisations")
     limit: int = Field(1024, gt=1, description="how many tokens it can look at, the one that asks included")
-    epsilon: float = Field(1e-5, gt=0)
+    epsilon: float = Field(1e-5, gt=0, description="keeps normalisation from dividing by zero")
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> "GPT2Config":

@@ -55,17 +55,23 @@ class LuongConfig(Section):
 
     width: int = Field(1000, gt=0, description="of the states on both sides")
     embedding: int = Field(0, ge=0, description="0: the width of the states")
-    layers: int = Field(4, ge=1)
-    cell: Literal["lstm", "gru", "gru-cho"] = "lstm"
-    directions: Literal[1, 2] = 1
+    layers: int = Field(4, ge=1, description="layers on top of each other")
+    cell: Literal["lstm", "gru", "gru-cho"] = Field("lstm", description="kind of recurrent layer")
+    directions: Literal[1, 2] = Field(1, description="2: also from the end of the sentence")
     reverse: bool = Field(True, description="read the source from its end")
-    score: Literal["dot", "general", "concat", "location"] = "general"
-    window: Literal["global", "local-m", "local-p"] = "local-p"
+    score: Literal["dot", "general", "concat", "location"] = Field(
+        "general", description="how queries and keys are compared"
+    )
+    window: Literal["global", "local-m", "local-p"] = Field(
+        "local-p", description="which part of the source may be looked at"
+    )
     radius: int = Field(10, gt=0, description="D: places to either side that a window shows")
     input_feeding: bool = Field(True, description="give h̃(t-1) to the decoder beside the word")
     normalise: Literal["soft", "hard"] = Field("soft", description="hard: the best place only, after training")
-    dropout: float = Field(0.2, ge=0, lt=1)
-    tie: Literal["all", "target", "none"] = "none"
+    dropout: float = Field(0.2, ge=0, lt=1, description="share of numbers that are left out while training")
+    tie: Literal["all", "target", "none"] = Field(
+        "none", description="one embedding matrix for all, for target and output, or none shared"
+    )
     limit: int = Field(256, gt=1, description="longest sentence in tokens, end mark included")
 
     @model_validator(mode="after")

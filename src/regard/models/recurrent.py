@@ -36,13 +36,17 @@ class RecurrentConfig(Section):
 
     width: int = Field(1000, gt=0, description="of the state")
     embedding: int = Field(0, ge=0, description="0: the width of the state")
-    layers: int = Field(1, ge=1)
-    cell: Literal["gru", "gru-cho", "lstm"] = "gru-cho"
-    directions: Literal[1, 2] = 1
+    layers: int = Field(1, ge=1, description="layers on top of each other")
+    cell: Literal["gru", "gru-cho", "lstm"] = Field("gru-cho", description="kind of recurrent layer")
+    directions: Literal[1, 2] = Field(1, description="2: also from the end of the sentence")
     reverse: bool = Field(False, description="read the source from its end (Sutskever 2014)")
-    context: Literal["every-step", "start"] = "every-step"
-    dropout: float = Field(0.0, ge=0, lt=1)
-    tie: Literal["all", "target", "none"] = "none"
+    context: Literal["every-step", "start"] = Field(
+        "every-step", description="given at every step (Cho), or only to begin with (Sutskever)"
+    )
+    dropout: float = Field(0.0, ge=0, lt=1, description="share of numbers that are left out while training")
+    tie: Literal["all", "target", "none"] = Field(
+        "none", description="one embedding matrix for all, for target and output, or none shared"
+    )
     limit: int = Field(256, gt=1, description="longest sentence in tokens, end mark included")
 
     @model_validator(mode="after")

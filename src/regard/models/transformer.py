@@ -28,18 +28,22 @@ from regard.sections import Section
 class TransformerConfig(Section):
     """Sizes and choices; the defaults are the paper's base model."""
 
-    width: int = Field(512, gt=0)
-    heads: int = Field(8, gt=0)
-    hidden: int = Field(2048, gt=0)
-    encoder_layers: int = Field(6, ge=1)
-    decoder_layers: int = Field(6, ge=1)
-    dropout: float = Field(0.1, ge=0, lt=1)
-    attention_dropout: float = Field(0.0, ge=0, lt=1)
-    activation_dropout: float = Field(0.0, ge=0, lt=1)
-    activation: Literal["relu", "gelu", "gelu-tanh", "swish"] = "relu"
-    norm: Literal["pre", "post"] = "post"
-    positions: Literal["sinusoidal", "halves", "learned", "none"] = "sinusoidal"
-    tie: Literal["all", "target", "none"] = "all"
+    width: int = Field(512, gt=0, description="numbers in the vector of a word")
+    heads: int = Field(8, gt=0, description="attentions side by side; each takes an equal share of the width")
+    hidden: int = Field(2048, gt=0, description="width of the feed-forward network's middle")
+    encoder_layers: int = Field(6, ge=1, description="blocks that read the source")
+    decoder_layers: int = Field(6, ge=1, description="blocks that write the target")
+    dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers that are left out while training")
+    attention_dropout: float = Field(0.0, ge=0, lt=1, description="the same of attention weights")
+    activation_dropout: float = Field(0.0, ge=0, lt=1, description="the same in the feed-forward's middle")
+    activation: Literal["relu", "gelu", "gelu-tanh", "swish"] = Field("relu", description="of the feed-forward network")
+    norm: Literal["pre", "post"] = Field("post", description="before each sub-layer, or after it as in the paper")
+    positions: Literal["sinusoidal", "halves", "learned", "none"] = Field(
+        "sinusoidal", description="how a word knows where it stands"
+    )
+    tie: Literal["all", "target", "none"] = Field(
+        "all", description="one embedding matrix for all, for target and output, or none shared"
+    )
     scaled: bool = Field(True, description="embeddings are multiplied by the root of the width")
     output_bias: bool = Field(False, description="each word has a score of its own, whatever the state")
     limit: int = Field(256, gt=1, description="longest sentence in tokens, end mark included")

@@ -35,7 +35,9 @@ class LabelledFiles(TextFiles):
 class ClassesConfig(Section):
     """How classes are learned."""
 
-    label_smoothing: float = Field(0.0, ge=0, lt=1)
+    label_smoothing: float = Field(
+        0.0, ge=0, lt=1, description="share of the probability that goes to all other answers"
+    )
 
 
 class ClassificationConfig(Section):

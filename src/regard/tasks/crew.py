@@ -232,15 +232,23 @@ def one_thread() -> Iterator[None]:
 @contextmanager
 def _deaf() -> Iterator[None]:
     """Processes that are started inside the `with` never hear Ctrl-C: it is this one's business, which hears of it when
-    the `with` ends."""
+    the `with` ends. (A process that is being started must get all of its settings, or it complains.)"""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    heard: list[int] = []
+    leads = threading.current_thread() is threading.main_thread()
+    # Another thread may take a signal that this one blocks, and Python would raise it here all the same.
+    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number)) if leads else None
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if leads:
+            signal.signal(signal.SIGINT, handler)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _work(load: Load, how: How, link: Connection) -> None:

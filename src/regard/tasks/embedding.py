@@ -27,7 +27,7 @@ Vector = Float32[np.ndarray, "D"]
 class EmbeddingConfig(Section):
     """How a text becomes a vector."""
 
-    pooling: Literal["cls", "mean", "max"] = "mean"
+    pooling: Literal["cls", "mean", "max"] = Field("mean", description="how the vectors of a text's tokens become one")
     normalize: bool = Field(False, description="to length 1, so that a dot product is a cosine")
     limit: int = Field(0, ge=0, description="most tokens of a text, marks included; 0: as the model")
     prefix: str = Field("", description="stands before every text")

@@ -32,11 +32,11 @@ class PairFiles(Section):
     """Where the pairs are. One file of pairs, or two that are aligned line by line; to train on, also several corpora
     with weights."""
 
-    train: tuple[str, ...] | tuple[Corpus, ...] = ()
-    val: tuple[str, ...] = ()
-    test: tuple[str, ...] = ()
-    langs: tuple[str, str] = ("", "")
-    bad_rows: Literal["stop", "skip"] = "stop"
+    train: tuple[str, ...] | tuple[Corpus, ...] = Field((), description="files to learn from")
+    val: tuple[str, ...] = Field((), description="files that choose the best model")
+    test: tuple[str, ...] = Field((), description="files that are scored once at the end")
+    langs: tuple[str, str] = Field(("", ""), description="codes of both languages")
+    bad_rows: Literal["stop", "skip"] = Field("stop", description="what to do with a row that cannot be read")
     too_long: Literal["stop", "skip"] = Field("stop", description="training pairs longer than model.limit tokens")
 
     @field_validator("train", "val", "test")

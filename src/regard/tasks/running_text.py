@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from regard.data import store
 from regard.data.blocks import Ring
@@ -33,7 +33,7 @@ SAMPLE = 32_000_000
 class ExactConfig(TokenizerConfig):
     """How text becomes tokens from which it can be made again, character by character."""
 
-    kind: Literal["byte-bpe", "character"] = "byte-bpe"
+    kind: Literal["byte-bpe", "character"] = Field("byte-bpe", description="how text is cut into tokens")
 
     @model_validator(mode="after")
     def _nothing_is_changed(self) -> "ExactConfig":

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from regard.config import Tree
 from regard.sections import Section
@@ -14,17 +14,19 @@ from regard.text import Tokenizer, TokenizerConfig
 class TextFiles(Section):
     """Where the text is: one file or several of each."""
 
-    train: tuple[str, ...] = ()
-    val: tuple[str, ...] = ()
-    test: tuple[str, ...] = ()
-    language: str = ""
+    train: tuple[str, ...] = Field((), description="files to learn from")
+    val: tuple[str, ...] = Field((), description="files that choose the best model")
+    test: tuple[str, ...] = Field((), description="files that are scored once at the end")
+    language: str = Field("", description="code of the language")
 
 
 class WordPieceConfig(TokenizerConfig):
     """How text becomes tokens: as BERT does it, if nothing else is said."""
 
-    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = "wordpiece"
-    lowercase: bool = True
+    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = Field(
+        "wordpiece", description="how text is cut into tokens"
+    )
+    lowercase: bool = Field(True, description="capitals are not told apart")
 
     @model_validator(mode="before")
     @classmethod

@@ -27,7 +27,9 @@ PROFILED = 5000
 class LossConfig(Section):
     """What is minimised."""
 
-    label_smoothing: float = Field(0.1, ge=0, lt=1)
+    label_smoothing: float = Field(
+        0.1, ge=0, lt=1, description="share of the probability that goes to all other answers"
+    )
 
 
 class TranslationConfig(Section):

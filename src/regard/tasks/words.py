@@ -47,7 +47,9 @@ class WordsConfig(Section):
 class VocabularyConfig(TokenizerConfig):
     """Which words are known: whole ones, in small letters."""
 
-    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = "word"
+    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = Field(
+        "word", description="how text is cut into tokens"
+    )
     size: int = Field(200_000, gt=len(SPECIALS), description="most words, marks included; the text may give fewer")
     lowercase: bool = Field(True, description="capitals are not told apart")
     min_count: int = Field(5, gt=0, description="how often a word must occur to be known; others are as if not there")

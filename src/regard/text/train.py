@@ -25,7 +25,9 @@ BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 class TokenizerConfig(Section):
     """How text becomes tokens."""
 
-    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = "bpe"
+    kind: Literal["bpe", "byte-bpe", "unigram", "wordpiece", "word", "character"] = Field(
+        "bpe", description="how text is cut into tokens"
+    )
     size: int = Field(8000, gt=0, description="entries of the vocabulary, marks included; the text may give fewer")
     lowercase: bool = Field(False, description="wordpiece: capitals and accents are not told apart")
     joint: bool = Field(True, description="one vocabulary for both languages; otherwise one each")

@@ -17,30 +17,32 @@ Momentum = Annotated[float, Field(ge=0, lt=1)]
 class TrainingConfig(Section):
     """How long, how fast, how often."""
 
-    updates: int = Field(10_000, gt=0)
+    updates: int = Field(10_000, gt=0, description="changes of the weights")
     epochs: float = Field(0.0, ge=0, description="passes through the data instead of updates; saved as updates")
-    learning_rate: float = Field(2e-3, gt=0)
-    schedule: Literal["inverse-sqrt", "linear", "cosine", "constant"] = "linear"
+    learning_rate: float = Field(2e-3, gt=0, description="at its highest")
+    schedule: Literal["inverse-sqrt", "linear", "cosine", "constant"] = Field(
+        "linear", description="how the rate comes down"
+    )
     final_rate: float = Field(0.0, ge=0, le=1, description="part of the rate that is left at the end")
     warmup: int = Field(400, gt=0, description="if not given: 400, or a fifth of the updates where that is less")
-    betas: tuple[Momentum, Momentum] = (0.9, 0.98)
-    epsilon: float = Field(1e-9, gt=0)
-    weight_decay: float = Field(0.01, ge=0)
+    betas: tuple[Momentum, Momentum] = Field((0.9, 0.98), description="Adam's")
+    epsilon: float = Field(1e-9, gt=0, description="Adam's")
+    weight_decay: float = Field(0.01, ge=0, description="AdamW's")
     clip: float = Field(1.0, ge=0, description="largest gradient norm; 0 does not clip")
     accumulate: int = Field(1, gt=0, description="parts a batch is computed in, to save memory; the update is the same")
     precision: Literal["float32", "bf16", "fp16"] = Field("float32", description="of products; weights stay float32")
     average: float = Field(0.999, ge=0, lt=1, description="moving average of the weights, used for scoring and saved")
-    validate_every: int = Field(500, gt=0)
+    validate_every: int = Field(500, gt=0, description="updates")
     validate_sentences: int = Field(1000, gt=0, description="how many of them are scored at each validation")
     metric: str = Field("score", description="figure of the validation that the best model is chosen by, such as loss")
     patience: int = Field(0, ge=0, description="validations without a better one that end the training; 0: any number")
-    save_every: int = Field(500, gt=0)
+    save_every: int = Field(500, gt=0, description="updates")
     keep: int = Field(1, gt=0, description="how many checkpoints are kept, the last ones")
     average_last: int = Field(0, ge=0, description="checkpoints whose mean is tried as the final model; 0: none")
-    log_every: int = Field(50, gt=0)
+    log_every: int = Field(50, gt=0, description="updates")
     tensorboard: bool = Field(False, description="write what is logged as TensorBoard event files, too")
     threads: int = Field(0, ge=0, le=1024, description="0: as many as torch would take; the number is then saved")
-    device: str = "auto"
+    device: str = Field("auto", description="cpu, cuda, cuda:1 …; auto: a GPU if there is one")
     memory: float = Field(0.0, ge=0, description="gigabytes that batch.tokens=auto may fill; 0: what is free")
 
     @model_validator(mode="before")

@@ -16,21 +16,32 @@ export class Beams {
     this.frame = el("div", { class: "view", tabIndex: 0, role: "region" }, this.canvas);
     this.box = el("section", { class: "beams" });
     this.follow = 0;
+    this.all = false; // of many that came to an end, the best are listed first
   }
 
   update(scene) {
     const { state } = scene;
     const told = this.answer.get("/inside/beams", { model: scene.query.model, text: scene.query.text, forced: forcedIds(state), beam: state.beam || 5, max_new_tokens: scene.continues ? 8 : null });
     if (this.answer.error) return fill(this.box, el("p", { class: "note" }, this.answer.error.message));
-    const key = [this.answer.key, Boolean(told), this.follow, state.lang, scene.dark].join("|");
+    const key = [this.answer.key, Boolean(told), this.follow, this.all, state.lang, scene.dark].join("|");
     if (!told || key === this.shown) return undefined;
     this.shown = key;
     if (this.follow >= told.hypotheses.length) this.follow = 0;
-    fill(this.box, el("h2", {}, say("beams", { n: told.beam })), el("p", { class: "note" }, say("beamsNote")), this.list, this.frame);
+    fill(this.box, el("h2", {}, say("beams", { n: told.beam })), el("p", { class: "note" }, say("beamsNote")), this.list, this.#rest(scene, told), this.frame);
     this.frame.setAttribute("aria-label", say("beamsTree"));
-    fill(this.list, told.hypotheses.map((one, place) => el("li", {}, el("button", { type: "button", class: "quiet", "aria-pressed": String(place === this.follow), on: { click: () => this.#choose(scene, told, place) } }, el("span", { dir: "auto" }, one.text)), el("span", { class: "note" }, ` ${one.score.toFixed(3)}`))));
+    fill(this.list, told.hypotheses.slice(0, this.#listed(told)).map((one, place) => el("li", {}, el("button", { type: "button", class: "quiet", "aria-pressed": String(place === this.follow), on: { click: () => this.#choose(scene, told, place) } }, el("span", { dir: "auto" }, one.text)), el("span", { class: "note" }, ` ${one.score.toFixed(3)}`))));
     this.#draw(scene, told);
     return undefined;
+  }
+
+  #listed(told) {
+    return this.all ? told.hypotheses.length : Math.max(told.beam, this.follow + 1);
+  }
+
+  #rest(scene, told) {
+    if (told.hypotheses.length <= told.beam) return null;
+    const toggle = () => { this.all = !this.all; scene.redraw(); };
+    return el("button", { type: "button", class: "quiet", "aria-expanded": String(this.all), on: { click: toggle } }, say(this.all ? "beamsFewer" : "beamsAll", { n: told.hypotheses.length }));
   }
 
   // The attention follows: the hypothesis becomes what is looked at.
@@ -42,7 +53,7 @@ export class Beams {
   }
 
   #draw(scene, told) {
-    const { nodes, path } = laidOut(told, this.follow);
+    const { nodes, path } = laidOut(told, this.follow, this.#listed(told));
     const width = (Math.max(0, ...nodes.map(({ step }) => step)) + 1) * COLUMN + 20, height = (Math.max(0, ...nodes.map(({ y }) => y)) + 1) * LINE + 10;
     const pen = new CanvasPen(this.canvas, width, height);
     Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
@@ -65,10 +76,12 @@ export class Beams {
   }
 }
 
-// Each leaf has a line of its own; who has children stands at the first of them. Of large trees, what was dropped is left out.
-function laidOut({ nodes, hypotheses }, follow) {
-  const path = new Set(hypotheses[follow]?.path ?? []);
-  const shown = nodes.length <= MOST_NODES ? nodes : nodes.filter(({ state }) => state !== "dropped");
+// Each leaf has a line of its own; who has children stands at the first of them. What leads to no hypothesis of the list is left out, and of large
+// trees also what was dropped on the way to one.
+function laidOut({ nodes, hypotheses }, follow, listed) {
+  const path = new Set(hypotheses[follow]?.path ?? []), ways = new Set(hypotheses.slice(0, listed).flatMap((one) => one.path));
+  const near = nodes.filter(({ node, parent, state }) => ways.has(node) || (state === "dropped" && (parent === null || ways.has(parent))));
+  const shown = near.length <= MOST_NODES ? near : near.filter(({ node }) => ways.has(node));
   const children = new Map();
   for (const node of shown) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
   let line = 0;

@@ -57,7 +57,7 @@ export class Decoding {
       listed.slice(0, SHOWN + 1).map(({ id, text, probability, drawn }) => {
         const bar = el("span", { class: "level" });
         bar.style.width = `${(100 * probability) / most}%`;
-        const cut = drawn === 0 && id !== step.id;
+        const cut = drawn === 0 && step.candidates > 1; // of one candidate there is nothing to cut
         return el("button", { type: "button", class: `way${id === step.id ? " chosen" : ""}${cut ? " cut" : ""}`, title: say(cut ? "cutAway" : "force", { p: probability.toFixed(4), drawn: (drawn ?? 0).toFixed(4) }), on: { click: () => force(id) } },
           bar, el("span", { class: "what", dir: "auto" }, visible(text)), el("span", { class: "number" }, probability.toFixed(2)));
       }));

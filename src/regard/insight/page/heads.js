@@ -3,10 +3,10 @@
 import { darkest, pixelsOf } from "./colours.js";
 import { el, fill } from "./dom.js";
 import { measured, SORTS } from "./measures.js";
-import { CanvasPen } from "./pen.js";
+import { CanvasPen, pictured } from "./pen.js";
 import { figure, say } from "./words.js";
 
-const PIXELS = 64;
+const PIXELS = 64, BREATH = 40; // milliseconds
 
 export class Heads {
   constructor() {
@@ -28,28 +28,43 @@ export class Heads {
     if (this.trace !== scene.trace) [this.trace, this.found] = [scene.trace, new Map()];
     this.#fetch(scene, layers);
     const here = layers.filter(({ name }) => this.found.has(name));
-    const key = [scene.trace.id, scene.attention.name, scene.state.head, scene.state.sort, scene.state.lang, here.length, scene.dark, scene.state.palette, this.box.clientWidth].join("|");
-    if (key === this.key) return;
-    this.key = key;
-    this.#draw(scene, layers);
+    const key = [scene.trace.id, scene.attention.family, scene.state.sort, scene.state.lang, here.length, scene.dark, scene.state.palette, this.box.clientWidth].join("|");
+    const chosen = [scene.attention.name, scene.state.head].join("|");
+    if (key === this.key && chosen === this.chosen) return;
+    if (key !== this.key) this.#draw(scene, layers);
+    [this.key, this.chosen] = [key, chosen];
+    this.#choose(scene);
   }
 
-  // Layer after layer, so that the page answers meanwhile.
-  #fetch(scene, layers) {
-    const next = layers.find(({ name }) => !this.found.has(name));
-    if (!next || this.fetching === next.name) return;
-    this.fetching = next.name;
+  // Layer after layer, with a breath now and then, so that the page answers meanwhile; drawn whenever one must be waited for.
+  async #fetch(scene, layers) {
     const trace = scene.trace;
-    trace.need(next.name).then(() => {
-      if (this.trace === trace) this.found.set(next.name, measured(next, trace.weights(next.name), PIXELS));
-    }, () => {}).finally(() => {
-      this.fetching = null;
-      if (this.trace === trace && this.found.has(next.name)) scene.redraw();
-    });
+    if (this.fetching === trace || layers.every(({ name }) => this.found.has(name))) return;
+    this.fetching = trace;
+    let breathed = performance.now(), whole = false;
+    try {
+      for (const layer of layers.filter(({ name }) => !this.found.has(name))) {
+        if (!trace.has(layer.name)) {
+          scene.redraw();
+          await trace.need(layer.name);
+        } else if (performance.now() - breathed > BREATH) {
+          await new Promise((done) => setTimeout(done));
+          breathed = performance.now();
+        }
+        if (this.trace !== trace) return;
+        this.found.set(layer.name, measured(layer, trace.rough(layer.name), PIXELS));
+      }
+      whole = true;
+    } catch {
+      // what cannot be fetched is told by whoever shows it
+    } finally {
+      if (this.fetching === trace) this.fetching = null;
+      if (whole && this.trace === trace) scene.redraw();
+    }
   }
 
   #draw(scene, layers) {
-    const { state, attention } = scene;
+    const { state } = scene;
     const entries = layers.flatMap((layer, row) => Array.from({ length: layer.heads }, (_, head) => ({ layer, head, row, column: head, of: this.found.get(layer.name)?.[head] })));
     const columns = Math.max(...layers.map(({ heads }) => heads));
     if (state.sort !== "layer") {
@@ -71,42 +86,53 @@ export class Heads {
       layers.forEach(({ layer }, row) => pen.text(String(layer ?? ""), side - 8, 16 + row * (size + below) + size / 2, { size: 11, align: "right", fill: scene.look.soft }));
       for (let head = 0; head < columns; head++) pen.text(String(head), side + head * pitch + size / 2, 7, { size: 11, align: "center", fill: scene.look.soft });
     }
-    this.#cover(scene, entries, attention);
+    this.#cover(scene, entries);
     this.#label(scene, layers);
   }
 
-  #thumb(pen, scene, { x, y, size, of, layer, head }, below) {
+  #thumb(pen, scene, { x, y, size, of, layer }, below) {
     const { look, state } = scene;
-    if (!of) pen.rect(x, y, size, size, { stroke: look.line });
-    else {
+    if (!of) return pen.rect(x, y, size, size, { stroke: look.line });
+    if (of.colours !== scene.plain) { // painted once, drawn as often as others come
       const most = darkest(Math.max(...of.small), layer.S);
-      pen.cells(pixelsOf(of.small, (weight) => weight / most, scene.plain), of.wide, of.high, x, y, size, size);
-      pen.rect(x, y, size, size, { stroke: look.line, thick: 0.5 });
-      const tag = state.sort === "layer" ? of.tag && say(`tag.${of.tag}`) : figure(of[state.sort]);
-      if (below >= 16 && tag) pen.text(tag, x + size / 2, y + size + 8, { size: 10, align: "center", fill: look.soft });
+      Object.assign(of, { colours: scene.plain, picture: pictured(pixelsOf(of.small, (weight) => weight / most, scene.plain), of.wide, of.high) });
     }
-    const chosen = scene.attention.name === layer.name && (state.head === "mean" || state.head === head);
-    if (chosen) pen.rect(x - 1.5, y - 1.5, size + 3, size + 3, { stroke: look.accent, thick: state.head === "mean" ? 1 : 2.5 });
+    pen.picture(of.picture, x, y, size, size);
+    pen.rect(x, y, size, size, { stroke: look.line, thick: 0.5 });
+    const tag = state.sort === "layer" ? of.tag && say(`tag.${of.tag}`) : figure(of[state.sort]);
+    if (below >= 16 && tag) pen.text(tag, x + size / 2, y + size + 8, { size: 10, align: "center", fill: look.soft });
+    return undefined;
   }
 
   // A button for each head: for keys, and for who cannot see the picture.
-  #cover(scene, entries, attention) {
-    const inside = this.buttons.contains(document.activeElement);
-    const focused = entries.find(({ layer, head }) => layer === attention && (scene.state.head === head || scene.state.head === "mean"));
-    fill(this.buttons, entries.map((entry) => {
-      const { layer, head, of, x, y, size, row, column } = entry;
-      const chosen = layer === attention && scene.state.head === head;
+  #cover(scene, entries) {
+    this.focused = this.buttons.contains(document.activeElement);
+    fill(this.buttons, entries.map(({ layer, head, of, x, y, size, row, column }) => {
       const figures = of ? SORTS.map((sort) => `${say(`sort.${sort}`)} ${figure(of[sort])}`).join(", ") : "";
       const label = `${layer.layer === null ? "" : `${say("layerN", { n: layer.layer })}, `}${say("headN", { n: head })}${of?.tag ? `: ${say(`tag.${of.tag}`)}` : ""}`;
       const button = el("button", {
-        type: "button", class: "thumb", title: `${label}\n${figures}`, "aria-label": `${label}. ${figures}`, "aria-pressed": String(chosen),
-        tabIndex: entry === focused ? 0 : -1, "data-row": row, "data-column": column, "data-name": layer.name, "data-head": head,
-        on: { click: () => scene.set({ layer: layer.layer, head: chosen ? "mean" : head }) },
+        type: "button", class: "thumb", title: `${label}\n${figures}`, "aria-label": `${label}. ${figures}`,
+        "data-row": row, "data-column": column, "data-name": layer.name, "data-head": head,
+        on: { click: () => scene.set({ layer: layer.layer, head: button.getAttribute("aria-pressed") === "true" ? "mean" : head }) },
       });
       Object.assign(button.style, { left: `${x}px`, top: `${y}px`, width: `${size}px`, height: `${size}px` });
       return button;
     }));
-    if (inside) this.buttons.querySelector('[tabindex="0"]')?.focus();
+  }
+
+  // Which of them is looked at; of a mean, all that it is made of.
+  #choose({ attention, state }) {
+    let first = null;
+    for (const button of this.buttons.children) {
+      const here = button.dataset.name === attention.name, chosen = here && button.dataset.head === String(state.head);
+      button.setAttribute("aria-pressed", String(chosen));
+      button.classList.toggle("among", here && state.head === "mean");
+      button.tabIndex = -1;
+      if (!first && (chosen || (here && state.head === "mean"))) first = button;
+    }
+    if (first) first.tabIndex = 0;
+    if (this.focused) first?.focus();
+    this.focused = false;
   }
 
   #label(scene, layers) {

@@ -1,7 +1,8 @@
 // What a head does, in four figures, and its picture in small; one pass over its weights.
 
 export const SORTS = ["diagonal", "previous", "sink", "entropy"];
-const PLOGP = Float64Array.from({ length: 256 }, (_, i) => (i ? (-i / 255) * Math.log(i / 255) : 0));
+const GRAIN = 0xffff;
+const PLOGP = Float64Array.from({ length: GRAIN + 1 }, (_, i) => (i ? (-i / GRAIN) * Math.log(i / GRAIN) : 0)); // a logarithm for each weight would take longer than all else
 
 // attention: its shape and rows; data, one: its weights; causal: no row looks behind its place; size: pixels of a side of
 // the small picture
@@ -15,17 +16,21 @@ export function measured({ heads, T, S, axes, causal }, { data, one }, size) {
 function measuredHead(values, one, T, S, place, causal, size) {
   const high = Math.min(size, T), wide = Math.min(size, S);
   const small = new Float32Array(high * wide), sums = new Float64Array(S);
-  const to = Int32Array.from({ length: S }, (_, s) => Math.floor((s * wide) / S));
+  const from = Int32Array.from({ length: wide + 1 }, (_, p) => Math.ceil((p * S) / wide)), step = GRAIN / one; // of each pixel the first token
   let diagonal = 0, previous = 0, entropy = 0, rows = 0;
   for (let t = 0; t < T; t++) {
     const begin = t * S, line = Math.floor((t * high) / T) * wide, at = place(t), counts = at !== 0;
     let mixed = 0;
-    for (let s = 0; s < S; s++) {
-      const value = values[begin + s];
-      if (value === 0) continue;
-      if (counts) sums[s] += value;
-      mixed += one === 255 ? PLOGP[value] : -value * Math.log(value);
-      if (value > small[line + to[s]]) small[line + to[s]] = value;
+    for (let p = 0; p < wide; p++) {
+      let most = 0;
+      for (let s = from[p]; s < from[p + 1]; s++) {
+        const value = values[begin + s];
+        if (value === 0) continue;
+        if (counts) sums[s] += value;
+        mixed += PLOGP[(value * step + 0.5) | 0];
+        if (value > most) most = value;
+      }
+      if (most > small[line + p]) small[line + p] = most;
     }
     if (!counts) continue;
     rows += 1;

@@ -77,8 +77,12 @@ export class CanvasPen {
   // A matrix of colours, a pixel a cell, as large as wanted and with sharp edges.
   cells(pixels, S, T, x, y, width, height) {
     if (!S || !T) return;
-    this.on.imageSmoothingEnabled = S > width * 1.5;
-    this.on.drawImage(pictured(pixels, S, T), x, y, width, height);
+    this.picture(pictured(pixels, S, T), x, y, width, height);
+  }
+
+  picture(painted, x, y, width, height) {
+    this.on.imageSmoothingEnabled = painted.width > width * 1.5;
+    this.on.drawImage(painted, x, y, width, height);
   }
 }
 

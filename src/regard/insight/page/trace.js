@@ -50,6 +50,11 @@ export class Trace {
     return this.pictures.has(name) ? { data: this.pictures.get(name), one: 255 } : null;
   }
 
+  // The same for pictures in small: the coarser ones, if there are both, which are quicker to go through.
+  rough(name) {
+    return this.pictures.has(name) ? { data: this.pictures.get(name), one: 255 } : this.weights(name);
+  }
+
   // Until the weights of an attention are here. What is being fetched is not fetched twice.
   async need(name, exact = false) {
     if (this.has(name, exact) || (!this.more && this.has(name))) return;

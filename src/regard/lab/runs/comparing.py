@@ -80,7 +80,7 @@ def compared(runs: Sequence[KnownRun]) -> Table:
 def _judged_by(run: KnownRun) -> str:
     """What must be the same for two figures to mean the same; a loss per token also depends on what tokens are."""
     metric, sentences = run.best.metric if run.best else "", run.config["training"].get("validate_sentences")
-    tokens = [run.config["tokenizer"], run.data.get("train")] if metric in LESS_IS_BETTER else []
+    tokens = [run.config.get("tokenizer"), run.data.get("train")] if metric in LESS_IS_BETTER else []
     return json.dumps([run.config["task"], metric, run.data.get("val"), sentences, *tokens])
 
 

@@ -17,7 +17,7 @@ import torch
 from regard import engines
 from regard.attention import Attends
 from regard.bundle import load, read_card
-from regard.errors import RegardError
+from regard.errors import ConfigError, RegardError
 from regard.memory import keep_freed_memory
 from regard.server.messages import Asked, Begun, Broken, Done, Dropped, Event, Facts, Failed, Job, Order, Ready
 from regard.server.work.batching import Entry, Waiting
@@ -58,6 +58,9 @@ def loaded(order: Order) -> Any:
     """The model, with its engine. (Texts that are continued have none: see writing.py.)"""
     engines.check(order.engine)
     model = load(order.place)
+    if not hasattr(model, "tokenizers"):
+        do = "ask it with regard predict, and see where it looks with regard look --input scenes.jsonl"
+        raise ConfigError(f"{order.place} reads no text, and only models of texts are served.", do=do)
     if isinstance(model, (Translator, Encoder)):
         engines.use(model, order.engine, place=Path(order.place), say=logger.warning, askers=LANES)
     return model

@@ -1,0 +1,24 @@
+"""regard world"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def world(
+    out: Annotated[Path, typer.Option(help="Directory for train.jsonl, val.jsonl and test.jsonl.")] = Path("world"),
+    goal: Annotated[
+        Literal["moves", "chance"],
+        typer.Option(help="What is to be foretold: where each one runs, or the hiders' chance to win, one number."),
+    ] = "moves",
+    scenes: Annotated[int, typer.Option(help="How many to train on.", min=1)] = 4000,
+    seed: Annotated[int, typer.Option(help="Same seed, same world.", min=0)] = 1,
+) -> None:
+    """Write the little world: hunters, hiders, walls and who sees whom, for --task entities."""
+    from regard.data.corpora.world import write_world
+
+    files = write_world(out, seed, goal=goal, train=scenes)
+    options = "  ".join(f"--{split} {paths[0]}" for split, paths in sorted(files.items()))
+    sys.stdout.write(f"regard train --task entities {options} --out {out / 'model'}\n")

@@ -1,0 +1,66 @@
+"""The tutorial and the how-to pages, as somebody follows them."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from regard.cli import demo
+from regard.data import corpora
+from tests.commands import Run
+from tests.docs.blocks import DOCS, ROOT, blocks, pages
+from tests.docs.newcomer import Hurried, Shell, follow
+from tests.models.pretrained import marians
+
+LITTLE = ["training.updates=2", "training.warmup=1", "training.threads=1", "training.validate_sentences=4"]
+SONNET = "Shall I compare thee to a summer's day?\nThou art more lovely and more temperate:\n"
+ALL = [*pages("tutorial"), *pages("how-to")]
+
+
+def shortened(words: list[str]) -> list[str]:
+    """A training of two updates. (`--minutes` would choose their number.)"""
+    if words[0] != "train":
+        return words
+    place = words.index("--minutes") if "--minutes" in words else len(words)
+    return [*words[:place], *words[place + 2 :], *LITTLE]
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the newcomer is: a folder with configs/, and with what the pages fetch from the internet."""
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    (tmp_path / "shakespeare.txt").write_text(SONNET * 2_000)
+    marians.write(tmp_path / "opus-mt-en-zh")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_every_command_and_snippet_of_the_pages_runs_in_their_order(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    training = {**demo.SETTINGS["training"], "updates": 2, "warmup": 1, "threads": 1, "validate_sentences": 4}
+    monkeypatch.setattr(demo, "SETTINGS", {**demo.SETTINGS, "training": training})
+    small = partial(corpora.build, train=600, validation=10, test=40, contrasts=1)
+    monkeypatch.setattr(corpora, "build", small)
+    hurried = Hurried(run, shortened, Shell(directory))
+    assert follow(ALL, hurried.run, soak=False) > 40
+
+
+@pytest.mark.soak
+def test_a_newcomer_meets_no_surprise(directory: Path) -> None:
+    """As the pages stand, with all of their training: about two hours on two cores."""
+    assert follow(ALL, Shell(directory).run, soak=True) > 40
+
+
+def test_what_is_not_run_says_why() -> None:
+    shown = [block for page in ALL for block in blocks(page)]
+    kept_back = [block for block in shown if block.when]
+    assert len(kept_back) <= 9
+    assert all(len(block.reason) > 10 for block in kept_back)
+    assert {block.language for block in shown} <= {"sh", "python", "text", "console", "source", "math", "toml", "json"}
+
+
+@pytest.mark.parametrize("page", [page for page in ALL if (DOCS / "zh" / page).exists()])
+def test_the_chinese_page_shows_the_code_of_the_english_one(page: str) -> None:
+    assert [block.code for block in blocks(f"zh/{page}")] == [block.code for block in blocks(page)]
