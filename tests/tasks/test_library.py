@@ -260,7 +260,7 @@ def test_ctrl_c_waits_until_a_process_is_started_even_if_another_thread_takes_th
     moments: list[str] = []
 
     def interrupted() -> None:
-        with crew._deaf():
+        with crew.deaf():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.2)
             moments.append("started")

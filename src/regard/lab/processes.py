@@ -12,7 +12,7 @@ from types import FrameType
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from regard.errors import RegardError
-from regard.tasks.crew import ending
+from regard.tasks.crew import deaf, ending
 
 
 @runtime_checkable
@@ -81,7 +81,8 @@ def _started(job: Job) -> Worker:
     context = get_context("spawn")
     told, tells = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(job, tells), daemon=True)
-    process.start()
+    with deaf():
+        process.start()
     tells.close()  # or its end would not be noticed
     return Worker(job, process, told)
 
@@ -97,7 +98,7 @@ def _stop(running: list[Worker]) -> None:
 def _run(job: Job, tells: Connection) -> None:
     """All that the process of a run does."""
     if hasattr(os, "setpgrp"):
-        os.setpgrp()  # Ctrl-C reaches the parent alone, who asks once: to be asked twice is not to save
+        os.setpgrp()  # signals reach the parent alone, who asks once: to be asked twice is not to save
     threading.Thread(target=_leave_with_the_parent, daemon=True).start()
     outcome: bool | RegardError
     try:

@@ -206,7 +206,7 @@ class Crew:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_work, args=(self.load, self.how, theirs), daemon=True)
-        with _deaf():
+        with deaf():
             process.start()
         theirs.close()  # or its end would not be noticed
         return _Worker(process, ours)
@@ -230,7 +230,7 @@ def one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def deaf() -> Iterator[None]:
     """Processes that are started inside the `with` never hear Ctrl-C: it is this one's business, which hears of it when
     the `with` ends. (A process that is being started must get all of its settings, or it complains.)"""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
