@@ -42,7 +42,7 @@ format: $(READY) ## put the code into shape
 	$(BIN)/ruff check --fix .
 
 docs: $(READY) ## the tutorial, how-tos, reference and results as a site: site/index.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # BertViz without what it asks for and never uses: a client of a cloud, whose versions pip goes through one by one
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt

@@ -15,6 +15,7 @@ from regard.data.raw import TextReader
 from regard.errors import DataError
 from regard.layers.cross_entropy import summed_cross_entropy
 from regard.sections import Section
+from regard.tasks.recipes import gentle_rate
 from regard.tasks.running_text import ExactConfig, HeldOut, load
 from regard.tasks.texts import OneTokenizer, TextFiles
 from regard.watching import Watch, unwatched
@@ -60,8 +61,9 @@ class LMTask:
 
     @staticmethod
     def continued(model: Section) -> Tree:
-        """What it trains well with from a model that is trained already."""
-        return {**LMTask.recipe, "epochs": 3.0, "learning_rate": 3e-4}
+        """What it trains well with from a model that is trained already. It goes on with what it does, with another
+        text: it takes more than a model that must learn something else."""
+        return {**LMTask.recipe, "epochs": 3.0, "learning_rate": min(1e-3, 4 * gentle_rate(model))}
 
     def __init__(
         self,
