@@ -243,6 +243,14 @@ def test_a_model_of_others_goes_on_with_its_own_tokenizer(tmp_path: Path) -> Non
     assert regard.load(tmp_path / "out").tokenizer.encode(text) == wanted
 
 
+def test_the_wider_a_model_is_the_smaller_the_rate_at_which_it_goes_on() -> None:
+    def rate(width: int) -> float:
+        tree = {"task": "lm", "model": {"name": "gpt2", "width": width, "heads": 2}, "init": "some"}
+        return resolve(tree).training.learning_rate
+
+    assert [rate(width) for width in (128, 256, 768)] == pytest.approx([1e-3, 9e-4, 1e-4])
+
+
 # What is refused
 
 
