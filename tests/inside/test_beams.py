@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from regard.attention import capture
 from regard.errors import ConfigError, LimitError
 from regard.inside import Tree, beams, following
-from tests.inside.models import ENGLISH, loaded
+from regard.tasks.translator import Translator
+from tests.inside.models import ENGLISH, loaded, translator
 
 NAMES = ["transformer, pre-norm", "bahdanau", "luong, local-p, general", "luong, local-m, dot without feeding", "gpt2"]
 
@@ -105,6 +107,36 @@ def test_what_is_forced_begins_every_hypothesis() -> None:
     tree = grown("bahdanau", beam=3, forced=forced)
     assert all(one.ids[: len(forced)] == tuple(forced) for one in tree.found)
     assert tree.found[0].text == loaded("bahdanau").translate(ENGLISH, prefix="狮子", beam=3)
+
+
+def hasty(name: str) -> Translator:
+    """A translator that would rather end than go on."""
+    model = translator(name)
+    network: Any = model.model
+    plain, end = network.step, model.tokenizers.target.end
+
+    def step(tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        scores, state = plain(tokens, state)
+        return (scores + 4.0 * (torch.arange(scores.shape[-1]) == end)).log_softmax(-1), state
+
+    network.step = step
+    return model
+
+
+@pytest.mark.parametrize("name", ["transformer, pre-norm", "bahdanau", "luong, local-p, general"])
+def test_a_beam_of_one_ends_with_the_first_end_mark_as_the_translation_does(name: str) -> None:
+    model = hasty(name)
+    (wanted,) = model.translations([ENGLISH], model.search(beam=1))[0]
+    tree = beams(model, ENGLISH, beam=1)
+    assert wanted.finished
+    assert [(one.text, one.score) for one in tree.found] == [(wanted.text, pytest.approx(wanted.score, abs=1e-5))]
+
+
+def test_a_beam_that_is_not_said_is_five_and_compares_probabilities() -> None:
+    tree = beams(loaded("gpt2"), "The river", beam=None, max_new_tokens=3)
+    assert tree == beams(loaded("gpt2"), "The river", max_new_tokens=3)
+    assert tree.size == 5
+    assert all(twig.log_prob <= 0 for twig in tree.twigs)
 
 
 def test_a_search_that_is_cut_off_shows_what_it_had() -> None:

@@ -165,6 +165,8 @@ def test_what_a_language_model_adds_is_made_step_by_step() -> None:
         found = flow(model, "The river", generate=4, step=step)
         assert (found.top[0].id,) == token.ids
         assert found.reads == seen.rows["text"].labels[len(seen.rows["text"]) - 4 + step]
+        assert found.writes
+    assert found.writes == seen.rows["prediction"].labels[-1]
     with pytest.raises(ConfigError, match="wanted: 0 to 3"):
         flow(model, "The river", generate=4, step=4)
 

@@ -99,7 +99,8 @@ def test_log_probabilities_are_the_models(client: openai.OpenAI, writer: Any) ->
     assert told is not None
     assert told.token_logprobs is not None
     assert told.top_logprobs is not None
-    count = len(told.token_logprobs)
+    count = len(wanted.tokens)
+    assert count == len(told.token_logprobs) > 0
     assert told.tokens == [choice.text for choice in wanted.choices[:count]]
     np.testing.assert_allclose(
         np.exp(told.token_logprobs), [choice.probability for choice in wanted.choices[:count]], rtol=1e-3

@@ -134,6 +134,7 @@ def test_probabilities_are_those_of_the_model(generator: Generator) -> None:
     found = written(generator, {0: [job(0, "The cat", alternatives=3, **how), job(1, "a", **how)]})
     told = found[0].value["logprobs"]
     alone = generator.generate("The cat", alternatives=3, **how)[0]
+    assert len(told["tokens"]) == len(alone.tokens) > 0
     assert told["tokens"] == [choice.text for choice in alone.choices[: len(told["tokens"])]]
     for place, choice in enumerate(alone.choices[: len(told["tokens"])]):
         assert 2.718281828459045 ** told["token_logprobs"][place] == pytest.approx(choice.probability, rel=1e-6)

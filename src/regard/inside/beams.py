@@ -1,7 +1,7 @@
 """A beam search as a tree: every continuation that it weighed, whom it continues, and what became of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
@@ -57,17 +57,23 @@ class Tree:
 
 
 def beams(model: Any, text: str, *, forced: Sequence[int] = (), **how: Any) -> Tree:
-    """How a loaded translator or language model searches; `beam` and `max_new_tokens` as in `How`. forced: tokens that
-    all hypotheses begin with; they have no twigs."""
-    asked = How(**{"beam": SIZE, **how})
-    return searched(course(model, text, forced, asked), forced)
+    """How a loaded translator or language model searches; `beam` (5 if nothing is said) and `max_new_tokens` as in
+    `How`. forced: tokens that all hypotheses begin with; they have no twigs."""
+    return searched(course(model, text, forced, sought(how)), forced)
+
+
+def sought(how: Mapping[str, Any]) -> How:
+    """How a search is asked for: with five hypotheses, if nothing is said."""
+    asked = How(**how)
+    return replace(asked, beam=SIZE) if asked.beam is None else asked
 
 
 @torch.inference_mode()
 def searched(led: Course, forced: Sequence[int]) -> Tree:
     """The tree of a search."""
     growing = _Growing(led, tuple(forced))
-    for layer in layers(led.stepper, led.request, size=led.size, penalty=led.penalty):
+    penalty = 0.0 if led.greedy else led.penalty  # by its probability alone, nothing that goes on is better than an end
+    for layer in layers(led.stepper, led.request, size=led.size, penalty=penalty):
         growing.add(layer)
     return Tree(led.size, led.penalty, tuple(growing.twigs), tuple(growing.found()))
 

@@ -51,6 +51,11 @@ class Course:
     distribution: Distribution = PLAIN
 
     @property
+    def greedy(self) -> bool:
+        """The likeliest token is taken each time, and the first end mark ends the text: there is no search."""
+        return self.distribution.temperature == 0
+
+    @property
     def longest(self) -> int:
         """Tokens that are read when the last one is chosen."""
         return int(self.request.prefix.shape[1] + self.request.limits[0]) - 1

@@ -72,7 +72,7 @@ def flow(model: Any, text: str, second: str | None = None, *, step: int = 0, gen
         architecture=type(network).__name__,
         step=step,
         reads=part.reads,
-        writes=_written(rows, place),
+        writes=_written(rows, place, given.last),
         nodes=tuple(chart.nodes.values()),
         edges=tuple(chart.edges),
         top=top,
@@ -87,11 +87,11 @@ def _heard(network: Any) -> Iterator[Recording]:
         yield recording
 
 
-def _written(rows: Mapping[str, TokenRow], step: int) -> str:
+def _written(rows: Mapping[str, TokenRow], step: int, last: str) -> str:
     """What follows in the text."""
     if "prediction" in rows:
         return rows["prediction"].tokens[step].label
-    return rows["text"].tokens[step + 1].label if step + 1 < len(rows["text"]) else ""
+    return rows["text"].tokens[step + 1].label if step + 1 < len(rows["text"]) else last
 
 
 def _output(chart: Chart, model: Any, part: Part) -> tuple[Likely, ...]:

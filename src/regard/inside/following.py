@@ -8,8 +8,8 @@ from jaxtyping import Float32
 
 from regard.attention import NothingRecordedError, Recording, capture
 from regard.errors import ConfigError
-from regard.inside.beams import SIZE, Found, Tree, searched
-from regard.inside.courses import Course, How, course, fits
+from regard.inside.beams import Found, Tree, searched, sought
+from regard.inside.courses import Course, course, fits
 from regard.insight import Token, TokenRow, Trace
 from regard.tasks.spelling import spelt, surface
 from regard.tasks.traces import joined, token_row
@@ -18,7 +18,7 @@ from regard.tasks.traces import joined, token_row
 def following(model: Any, text: str, *, number: int = 0, forced: Sequence[int] = (), **how: Any) -> tuple[Tree, Trace]:
     """The tree of `beams`, and the trace of one of the hypotheses that it found, the best if none is named. The rows
     are those of `attention`; nothing is computed again, so the weights are those that the search has seen."""
-    led = course(model, text, forced, How(**{"beam": SIZE, **how}))
+    led = course(model, text, forced, sought(how))
     fits(led.longest if led.before else 0, model.limit, "The text, with what is to be added,")  # no window slides here
     try:
         with capture(model.model) as recording:

@@ -30,12 +30,13 @@ def trace(model: Any, text: str, second: str | None = None, *, generate: int = 0
 @dataclass(frozen=True)
 class Script:
     """What is to be read. `ids`: of a language model, the tokens, those that it added among them; `first`: how many of
-    them are read before its first step."""
+    them are read before its first step; `last`: what it added in the end, and does not read any more."""
 
     text: str
     second: str | None = None
     ids: tuple[int, ...] = ()
     first: int = 0
+    last: str = ""
 
 
 def script(model: Any, text: str, second: str | None = None, *, generate: int = 0) -> Script:
@@ -47,7 +48,8 @@ def script(model: Any, text: str, second: str | None = None, *, generate: int = 
             return Script(text, ids=tuple(model.tokenizer.encode(text) or [model.tokenizer.start]))
         rows = trace(model, text, generate=generate).rows
         ids = tuple(id for token in rows["text"].tokens for id in token.ids or (model.tokenizer.start,))
-        return Script(text, ids=ids, first=len(ids) - len(rows["prediction"]))
+        added = rows["prediction"].labels
+        return Script(text, ids=ids, first=len(ids) - len(added), last=added[-1])
     if generate:
         raise ConfigError(ONLY, do="leave out generate")
     return Script(text, own_words(model, text, second))

@@ -24,7 +24,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Moment:
-    """One step. Probability, rank (1: the likeliest) and entropy (in nats) are the model's own."""
+    """One step. Probability, rank (1: the likeliest) and entropy (in nats) are the model's own. (A translator that
+    searches with a repetition penalty: with the penalty.)"""
 
     chosen: Option
     rank: int

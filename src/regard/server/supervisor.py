@@ -75,14 +75,19 @@ class Supervisor:
         self._line: Line | None = None
         self._failures, self._closing = 0, False
         self._restarting: asyncio.Task[None] | None = None
-        self._loaded: asyncio.Future[Facts] = asyncio.get_running_loop().create_future()
+        self._loaded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.ready = False
         self.facts: Facts
 
     async def start(self) -> None:
         """Until the model is loaded, or an error says why it cannot be."""
         self._line = self._started()
-        self.facts = await self._loaded
+        await self._loaded
+
+    @property
+    def _was_loaded(self) -> bool:
+        """Not if that failed, nor if it was not waited for (Ctrl-C)."""
+        return self._loaded.done() and not self._loaded.cancelled() and self._loaded.exception() is None
 
     @property
     def running(self) -> int:
@@ -135,7 +140,7 @@ class Supervisor:
         if self._restarting is not None:
             self._restarting.cancel()
         if self._line is not None:
-            await asyncio.to_thread(self._line.end, STOPPING if self._loaded.done() else 0.0)
+            await asyncio.to_thread(self._line.end, STOPPING if self._was_loaded else 0.0)
 
     def heard(self, message: Ready | Broken | list[Event]) -> None:
         """What the process says."""
@@ -149,11 +154,14 @@ class Supervisor:
 
     def lost(self, line: Line) -> None:
         """The process is gone."""
+        code = line.process.exitcode
         if not self._loaded.done():
-            self._not_loaded(BundleError(f"The process of {self._place} ended before the model was loaded."))
-        if line is not self._line or self._loaded.exception() is not None:
+            told = f"The process of {self._place} ended before the model was loaded."
+            do = "see what was said before; -9: the machine has too little memory"
+            self._not_loaded(BundleError(told, found=f"exit code {code}", do=do))
+        if line is not self._line or not self._was_loaded:
             return
-        name, code = self.facts.name, line.process.exitcode
+        name = self.facts.name
         self.ready = False
         again = self._after_loss()
         if self._closing:
@@ -191,13 +199,15 @@ class Supervisor:
         """A process has loaded the model: it gets all that waits."""
         self.ready, self._failures = True, 0
         if not self._loaded.done():
-            self._loaded.set_result(facts)
+            self.facts = facts
+            self._loaded.set_result(None)
         if jobs := tuple(ticket.job for ticket in self._tickets.values()):
             self._say(Asked(jobs))
 
     def _not_loaded(self, error: RegardError) -> None:
         if not self._loaded.done():
             self._loaded.set_exception(error)
+        if not self._was_loaded:
             return
         logger.error("%s could not be loaded again: %s", self.facts.name, error)
         refused = RefusedError(503, f"{self.facts.name} cannot be loaded at the moment.", after=30, code="not_loaded")
@@ -239,9 +249,15 @@ class Supervisor:
         return again
 
     async def _restart(self) -> None:
-        await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES) - 1)])
-        self._failures += 1
-        self._line = self._started()
+        """As often as it takes: a machine that has no memory for a process may have some later."""
+        begun = False
+        while not begun:
+            await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES) - 1)])
+            self._failures += 1
+            try:
+                self._line, begun = self._started(), True
+            except OSError as error:
+                logger.error("the process of %s cannot be started: %s", self.facts.name, error)
 
     def _started(self) -> Line:
         return Line(Order(self._place, self._settings.max_batch_tokens, self._settings.engine), self)

@@ -50,7 +50,7 @@ def classifier(chart: Chart, part: Part) -> None:
     x = _embedded(chart, part, "embedding", "√D · E y")
     x = _stack(chart, part, "encoder", part.network.encoder, x)
     x = _normed(chart, part, "norm", x, id="normed")
-    chart.add(Node("hidden", "pooled", "readout", part.all("pool")[0], OUTPUT, attention=_pooling(part)), x)
+    chart.add(Node("hidden", "pooled", "readout", part.all("pool")[0], OUTPUT, attention=part.pooling), x)
 
 
 def _source(chart: Chart, part: Part) -> str:
@@ -112,11 +112,9 @@ def _part(chart: Chart, part: Part, path: str, attention: Any, what: str, x: str
     norm = Node(f"{stem}.norm", "norm", "norm", part.at(f"{path}.{what}_residual.norm"), group)
     given = chart.add(norm, x) if pre else x
     kind: Kind = "feed-forward" if what == "feed" else "attention"
-    name = "feed_forward" if what == "feed" else f"{what}_attention.output"
-    result = Node(stem, LABELS[what], kind, part.at(f"{path}.{name}"), group, _formula(what))
-    if what != "feed":
-        result = Node(result.id, result.label, kind, result.value, group, result.formula, attention=attention.name)
-    chart.add(result, given, *more)
+    name, looks = ("feed_forward", None) if what == "feed" else (f"{what}_attention.output", attention.name)
+    value = part.at(f"{path}.{name}")
+    chart.add(Node(stem, LABELS[what], kind, value, group, _formula(what), attention=looks), given, *more)
     total = Node(f"{stem}.sum", "+", "sum", chart.value(x) + chart.value(stem), group)
     chart.add(total, x, stem)
     return total.id if pre else chart.add(norm, total.id)
@@ -129,7 +127,3 @@ def _formula(what: str) -> str:
 def _normed(chart: Chart, part: Part, name: str, x: str, id: str = "hidden") -> str:
     """The norm behind the last block, if there is one: the state that the output is made from."""
     return chart.add(Node(id, "norm", "norm", part.at(name), OUTPUT), x)
-
-
-def _pooling(part: Part) -> str | None:
-    return "pooling" if part.network.config.pooling == "attention" else None

@@ -81,8 +81,12 @@ class Part:
 
     def weights(self, name: str) -> np.ndarray:
         """Of an attention with one head: (S)."""
-        row = min(self.step, self.recording.joined(name).shape[2] - 1)  # a pooling asks once
-        return array(self.recording.joined(name)[0, 0, row])
+        return array(self.recording.joined(name)[0, 0, self.step])
+
+    @property
+    def pooling(self) -> str | None:
+        """The name of the attention that pools, where one does."""
+        return "pooling" if self.network.config.pooling == "attention" else None
 
 
 def array(tensor: Tensor) -> np.ndarray:

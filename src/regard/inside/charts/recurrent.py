@@ -63,8 +63,7 @@ def classifier(chart: Chart, part: Part) -> None:
         last = part.outputs.calls["dropout"][-1][0]
         chart.add(Node("hidden", "last states", "readout", array(last)), "states")
         return
-    name = "pooling" if part.network.config.pooling == "attention" else None
-    chart.add(Node("hidden", "pooled", "readout", part.all("pool")[0], attention=name), "states")
+    chart.add(Node("hidden", "pooled", "readout", part.all("pool")[0], attention=part.pooling), "states")
 
 
 def _annotations(chart: Chart, part: Part) -> None:

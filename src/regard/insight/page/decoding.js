@@ -44,7 +44,7 @@ export class Decoding {
     this.shown = key;
     this.steps.setAttribute("aria-label", say("timeline"));
     fill(this.text, scene.continues ? el("span", { class: "given", dir: "auto" }, scene.query.text) : null, el("span", { dir: "auto" }, told.text));
-    fill(this.note, say("timelineSaid", { p: told.log_prob.toFixed(2) }), " ", forced.length ? el("button", { type: "button", class: "quiet", on: { click: () => scene.set({ force: "" }) } }, say("unforce")) : null);
+    fill(this.note, say("timelineSaid", { p: told.log_prob?.toFixed(2) ?? "−∞" }), " ", forced.length ? el("button", { type: "button", class: "quiet", on: { click: () => scene.set({ force: "" }) } }, say("unforce")) : null);
     fill(this.steps, told.steps.map((step, place) => this.#step(scene, told, step, place)));
     return undefined;
   }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fastapi import APIRouter
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from regard.server.api.asking import Served
 from regard.server.api.own import BYTES, ERRORS, JSON
@@ -95,6 +95,4 @@ async def _told(verb: str, asked: Body, models: Models) -> Response:
     given = (how.pop("text"), how.pop("second", None)) if "text" in how else ()
     how = {key: tuple(value) if isinstance(value, list) else value for key, value in how.items()}
     (done,) = await model.ask(verb, [given], **how)
-    if isinstance(done.value, bytes):
-        return Response(done.value, media_type=JSON if how.get("format") == "json" else BYTES)
-    return JSONResponse({"model": model.facts.name} | done.value)
+    return Response(done.value, media_type=JSON if how.get("format", "json") == "json" else BYTES)

@@ -17,7 +17,7 @@ from regard.inside.positions import KINDS
 from regard.insight import rollout, tags
 from regard.insight.packed import rows_of
 from regard.server.work import shapes
-from regard.server.work.traces import readable, selected, told, within
+from regard.server.work.traces import readable, told
 from regard.training import probes
 
 How = Mapping[str, Any]
@@ -29,7 +29,7 @@ class Inner(NamedTuple):
     """A verb: whether a model has it, and what it gives."""
 
     can: Callable[[Any], bool]
-    run: Callable[[Any, Given, How], Any]
+    run: Callable[[Any, Given, How], dict[str, Any] | bytes]
 
 
 def workings(model: Any, given: Given, how: How) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def beams(model: Any, given: Given, how: How) -> dict[str, Any]:
     if not how["attention"]:
         return {**shapes.tree(inside.beams(model, given[0], **asked)), "trace": None}
     found, trace = inside.following(model, given[0], number=how["follow"], **asked)
-    return {**shapes.tree(found), "trace": readable(trace)}
+    return {**shapes.tree(found), "trace": readable(trace, do="give less text, or a lower max_new_tokens")}
 
 
 def heads(model: Any, given: Given, how: How) -> dict[str, Any]:
@@ -85,19 +85,18 @@ def gold(model: Any, given: Given, how: How) -> dict[str, Any]:
 def run(model: Any, given: Given, how: How) -> dict[str, Any]:
     rows = [trace.rows for trace in probes.read(model.run)]
     sentences = [(row.get("source", row.get("text")), row.get("target")) for row in rows]
-    told = [{"text": one.text if one else "", "second": two.text if two else None} for one, two in sentences]
-    return {"updates": probes.updates(model.run), "sentences": told}
+    shown = [{"text": one.text if one else "", "second": two.text if two else None} for one, two in sentences]
+    return {"updates": probes.updates(model.run), "sentences": shown}
 
 
-def checkpoint(model: Any, given: Given, how: How) -> Any:
+def checkpoint(model: Any, given: Given, how: How) -> bytes:
     kept, sentence = probes.updates(model.run), how["sentence"]
     if how["update"] not in kept:
         raise BundleError(f"No attention was kept at update {how['update']}.", wanted=", ".join(map(str, kept)))
     traces = probes.read(model.run, how["update"])
     if sentence >= len(traces):
         raise ConfigError(f"There is no sentence {sentence}.", wanted=f"0 to {len(traces) - 1}")
-    whole = rollout(traces[sentence]) if how["view"] == "rollout" else traces[sentence]
-    return told(within(selected(whole, how), how["most"]), how["format"], whole)
+    return told(rollout(traces[sentence]) if how["view"] == "rollout" else traces[sentence], how)
 
 
 def _attends(model: Any) -> bool:

@@ -20,8 +20,8 @@ MOST, SOME = 256, 8
 """Numbers of a vector that are told, and of a node in a chart."""
 
 
-def number(value: float, digits: int = EXACT) -> float:
-    return float(f"{value:.{digits}g}")
+def number(value: float, digits: int = EXACT) -> float | None:
+    return None if value == -np.inf else float(f"{value:.{digits}g}")
 
 
 def numbers(values: np.ndarray, digits: int = EXACT) -> list[Any]:

@@ -15,7 +15,7 @@ from regard.insight import Trace, rollout
 from regard.models.pretrained.networks import MASKED
 from regard.server.work.inside import INSIDE
 from regard.server.work.recent import Recent
-from regard.server.work.traces import selected, told, within
+from regard.server.work.traces import told
 
 LETTERS = 100
 """No token of a text has so many, on the average."""
@@ -76,8 +76,7 @@ def fill(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
 
 def attention(model: Any, texts: Sequence[tuple[str, str | None]], how: How) -> list[Answer]:
     """Where a model looks, as a format has it."""
-    whole = [_trace(model, text, second, how) for text, second in texts]
-    return [Answer(told(within(selected(one, how), how["most"]), how["format"], one)) for one in whole]
+    return [Answer(told(_trace(model, text, second, how), how)) for text, second in texts]
 
 
 def tokenize(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
@@ -157,9 +156,17 @@ def _given_length(model: Any, given: Sequence[str | None], how: How) -> int:
     return sum(_plain_length(model, text, how) for text in given if text is not None) + more
 
 
-def _each(run: Callable[[Any, Any, How], Any]) -> Callable[[Any, Sequence[Any], How], list[Answer]]:
+def _each(run: Callable[[Any, Any, How], dict[str, Any] | bytes]) -> Callable[[Any, Sequence[Any], How], list[Answer]]:
     """One after the other."""
-    return lambda model, payloads, how: [Answer(run(model, payload, how)) for payload in payloads]
+    return lambda model, payloads, how: [Answer(_sent(model, run(model, payload, how))) for payload in payloads]
+
+
+def _sent(model: Any, found: dict[str, Any] | bytes) -> bytes:
+    """As it is sent: bytes are, what JSON can hold becomes so, with whose it is."""
+    if isinstance(found, bytes):
+        return found
+    told = {"model": model.name, **found}
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _alone(model: Any, length: int, how: How) -> int:

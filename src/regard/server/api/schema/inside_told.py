@@ -127,12 +127,12 @@ class Moment(Way):
 
 
 class Timed(BaseModel):
-    """What was chosen at each step."""
+    """What was chosen at each step. log_prob: null if something was forced that the model never writes."""
 
     model: str
     text: str
     ids: list[int]
-    log_prob: float
+    log_prob: float | None
     ending: Literal["end", "stop", "limit"]
     steps: list[Moment]
 
