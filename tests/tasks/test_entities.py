@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import regard
 from regard.data.batches import Share
-from regard.data.scenes import read_scenes
+from regard.data.scenes import read_scenes, scene_of
 from regard.errors import BundleError, ConfigError, DataError, LimitError
+from regard.evaluation.entities import _numbers
 from regard.insight.map import MAP
+from regard.tasks.answers import Answers
+from regard.tasks.features import Features
 from regard.tasks.predictor import Predictor
 from regard.training import probes
 from regard.training.settings import resolve
@@ -226,6 +230,10 @@ UNFIT: dict[str, tuple[Row, list[str]]] = {
         {"entities": [{"colour": 3, "size": 1}]},
         ["colour of entity 1", "3.0", "blue, green, red"],
     ),
+    "a number from another world": (
+        {"entities": [{"colour": "red", "size": 1e30}]},
+        ["the size of entity 1 is too far", "1e+30", "give or take 0.5"],
+    ),
     "a new word": (
         {"entities": [{"colour": "pink", "size": 1}]},
         ["the colour of entity 1 does not occur", "'pink'", "blue, green, red"],
@@ -275,6 +283,22 @@ def test_data_that_cannot_be_learned_from_is_refused(tmp_path: Path, name: str) 
     with pytest.raises(DataError) as caught:
         prepare(tree, tmp_path / "out", Silent())
     assert [word for word in words if word not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize("same", [0.1, 0.0, -3e50, 1e-30])
+def test_a_number_that_is_always_the_same_is_no_measure_of_others(same: float) -> None:
+    scenes = [scene_of({"entities": [{"x": same}, {"x": same * (1 + 1e-16)}], "target": 1}) for _ in range(3)]
+    (field,) = Features.of(scenes).numbers
+    assert field.scale >= 1.0
+    assert abs(field.encode(same)[0]) < 0.1
+
+
+def test_of_equal_numbers_nothing_can_be_explained() -> None:
+    labels = torch.full((3,), 0.1, dtype=torch.float64)
+    found = _numbers(Answers(of_each=False, scale=2.0), torch.zeros(3, 1), labels)
+    assert (found["r2"], found["mean_absolute_error"]) == (0.0, pytest.approx(0.2))
+    assert found["root_mean_squared_error"] == pytest.approx(0.2)
+    assert found["loss"] == pytest.approx(0.01)
 
 
 def test_a_crowd_is_refused_with_its_place(tmp_path: Path, model: Predictor) -> None:
