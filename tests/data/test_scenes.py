@@ -31,6 +31,15 @@ def test_a_scene_is_what_it_says() -> None:
     assert scene_of(json.dumps(SCENE)).entities == scene.entities
 
 
+def test_arrays_say_the_same_as_lists() -> None:
+    scene = scene_of({"entities": np.array([[1, 2.5], [3, 4]]), "relation": np.eye(2), "target": np.array([1, 2])})
+    assert scene.entities == ({"1": 1.0, "2": 2.5}, {"1": 3.0, "2": 4.0})
+    assert scene.relation is not None
+    assert np.array_equal(scene.relation, np.eye(2, dtype=bool))
+    assert scene.target == (1.0, 2.0)
+    assert scene_of({"entities": [{"x": np.float32(1.5), "y": np.int64(2)}]}).places == [(1.5, 2.0)]
+
+
 def test_relation_and_target_may_be_left_out() -> None:
     scene = scene_of({"entities": TWO})
     assert scene.relation is None

@@ -216,6 +216,10 @@ def test_fields_can_be_left_out(tmp_path: Path) -> None:
     assert model.fields.features.numbers == ()
     with pytest.raises(DataError, match=r"No entity has a field sice(.|\n)*did you mean size"):
         prepare({**tree, "entities": {"without": ["sice"]}}, tmp_path / "other", Silent())
+    begun = {**tree, "init": str(tmp_path / "out")}
+    assert prepare(begun, tmp_path / "same", Silent()).task.tokenizers.without == ("size",)
+    with pytest.raises(ConfigError, match=r"cannot be changed(.|\n)*found: colour(.|\n)*wanted: size"):
+        prepare({**begun, "entities": {"without": ["colour"]}}, tmp_path / "other", Silent())
 
 
 GOOD = {"entities": [{"colour": "red", "size": 1}, {"colour": "blue", "size": 2}], "target": ["seen", "not"]}
@@ -260,8 +264,8 @@ UNLEARNABLE: dict[str, tuple[list[Row], list[str]]] = {
     "no target": ([{"entities": [{"x": 1}]}], ["line 1: no scene has a target"]),
     "one class": ([{"entities": [{"x": 1}], "target": "a"}], ["only one class", "'a' in all"]),
     "classes and numbers": (
-        [{"entities": [{"x": 1}], "target": "a"}, {"entities": [{"x": 1}], "target": 2}],
-        ["line 2: the targets differ in kind", "numbers of the whole here", "classes of the whole in"],
+        [{"entities": [{"x": 1}], "target": target} for target in ("a", 2, "b", 3)],
+        ["jsonl, line 2: the targets differ in kind", "numbers of the whole here", "classes of the whole in"],
     ),
     "of each and of the whole": (
         [{"entities": [{"x": 1}], "target": [1]}, {"entities": [{"x": 1}], "target": 2}],

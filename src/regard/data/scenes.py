@@ -100,19 +100,20 @@ def scenes_by_line(path: str, update: Callable[[bytes], None] = lambda raw: None
 
 
 def scene_of(given: str | Mapping[str, Any]) -> Scene:
-    """A scene from its JSON, or from what that says."""
+    """A scene from its JSON, or from what that says; instead of lists, arrays will do."""
     row = _parsed(given) if isinstance(given, str) else given
     if not isinstance(row, Mapping):
         raise DataError("a scene is a JSON object", found=_shown(row), wanted=SHAPE, do=CORRECT)
     if strange := [key for key in row if key not in KEYS]:
         raise DataError(f"a scene has no key {strange[0]!r}", wanted=", ".join(KEYS), do=nearest(str(strange[0]), KEYS))
-    entities, names = _entities(row.get("entities"))
+    told = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in row.items()}
+    entities, names = _entities(told.get("entities"))
     return Scene(
         entities,
         names,
-        relation=_relation(row.get("relation"), len(entities)),
-        target=_target(row.get("target"), len(entities)),
-        walls=_walls(row.get("walls")),
+        relation=_relation(told.get("relation"), len(entities)),
+        target=_target(told.get("target"), len(entities)),
+        walls=_walls(told.get("walls")),
     )
 
 
@@ -151,7 +152,7 @@ def _entity(number: int, given: Any) -> Field:
 
 
 def _value(what: str, given: Any) -> Value:
-    if isinstance(given, int | float) and abs(given) < LARGEST:
+    if isinstance(given, int | float | np.integer | np.floating) and abs(given) < LARGEST:
         return float(given)
     if (isinstance(given, str) and given) or given is None:
         return given
