@@ -4,6 +4,8 @@ Every message says what happened, what was found, what was wanted and what to do
 alone; a traceback is for faults of ours.
 """
 
+from typing import Self
+
 
 class RegardError(Exception):
     """The parent of every error that a user can cause and mend."""
@@ -11,6 +13,11 @@ class RegardError(Exception):
     def __init__(self, what: str, *, found: str = "", wanted: str = "", do: str = "") -> None:
         self.what, self.found, self.wanted, self.do = what, found, wanted, do
         super().__init__(self._text())
+
+    def at(self, place: str) -> Self:
+        """The same, told with the place where it was found, if it has one."""
+        what = f"{place}: {self.what}" if place else self.what
+        return type(self)(what, found=self.found, wanted=self.wanted, do=self.do)
 
     def _text(self) -> str:
         lines = [self.what]

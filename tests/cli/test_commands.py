@@ -190,6 +190,7 @@ def test_info_tells_sizes_scores_and_what_was_noticed(model: Path, run: Run, tmp
         (["train", "--out", "x", "--train", "a.tsv", "--config", "no.toml"], "no.toml does not exist"),
         (["train", "--out", "x", "--train", "a.tsv", "--minutes", "-1"], "above 0"),
         (["evaluate", "nowhere"], "nothing to evaluate on"),
+        (["look", "nowhere", "x", "--out", "x.gif"], "ends in .html or .png or .svg or .json or .npz"),
     ],
 )
 def test_mistakes_are_told_on_stderr_with_exit_code_1(

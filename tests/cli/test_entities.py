@@ -1,6 +1,7 @@
 """regard world, train --task entities, predict, evaluate, look."""
 
 import json
+import shlex
 from pathlib import Path
 
 import regard
@@ -13,13 +14,13 @@ SETTINGS = [
 
 
 def test_a_user_makes_a_world_trains_asks_scores_and_looks(tmp_path: Path, run: Run) -> None:
-    world, out = tmp_path / "world", str(tmp_path / "out")
+    world, out = tmp_path / "a world", str(tmp_path / "out")
     code, said, err = run("world", "--out", world, "--scenes", 100, "--seed", 3)
     assert code == 0, err
     for split in ("val", "test"):  # fewer: a user has time, a test has not
         path = world / f"{split}.jsonl"
         path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:40]), encoding="utf-8")
-    _, *words = said.split()
+    _, *words = shlex.split(said)
     assert words[:3] == ["train", "--task", "entities"]
     words[words.index("--out") + 1] = out
     code, said, err = run(*words, *SETTINGS)
@@ -57,6 +58,19 @@ def test_a_user_makes_a_world_trains_asks_scores_and_looks(tmp_path: Path, run: 
     for suffix in ("svg", "html", "json"):
         code, said, err = run("look", out, json.dumps(second), "--out", tmp_path / f"map.{suffix}")
         assert code == 0, err
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(json.dumps(second) + '\n{"entities": [{"kind": "fox", "x": 1, "y": 1}]}\n{"entities":\n')
+    for line, wrong in ((2, "the kind of entity 1 does not occur"), (3, "not JSON")):
+        code, _, err = run("look", out, "--input", bad, "--line", line, "--out", tmp_path / "bad.svg")
+        assert (code, f"{bad}, line {line}: {wrong}" in err) == (1, True), err
+        code, _, err = run("predict", out, *bad.read_text(encoding="utf-8").splitlines()[0 : line : line - 1])
+        assert (code, f"scene 2: {wrong}" in err) == (1, True), err
+    code, _, err = run("look", out, json.dumps(second), "--head", 9, "--out", tmp_path / "head.html")
+    assert (code, "has no head 9" in err, (tmp_path / "head.html").exists()) == (1, True, False)
+    code, _, err = run("align", out, "--data", scenes)
+    assert (code, "does not translate, so it links no words" in err) == (1, True)
+    code, _, err = run("evaluate", out, "--challenges", scenes)
+    assert (code, "do this: give --data" in err) == (1, True)
     code, said, err = run("look", out, "--probe", 1, "--out", tmp_path / "probe.svg")
     assert code == 0, err
     assert "hunter 1" in said
@@ -84,8 +98,10 @@ def test_a_number_of_the_whole_is_learned_said_and_scored(tmp_path: Path, run: R
     code, said, err = run("evaluate", out, "--data", world / "test.jsonl")
     assert code == 0, err
     assert said.startswith("R² ")
-    code, _, err = run("evaluate", out, "--data", world / "test.jsonl", "--confusion", tmp_path / "x.svg")
+    files = ["--outputs", tmp_path / "said.jsonl", "--confusion", tmp_path / "x.svg"]
+    code, _, err = run("evaluate", out, "--data", world / "test.jsonl", *files)
     assert (code, "--confusion is for classes" in err) == (1, True)
+    assert not (tmp_path / "said.jsonl").exists()  # refused before anything is done
     code, said, err = run("look", out, scene, "--out", tmp_path / "map.svg")
     assert code == 0, err
     assert f"says {said.strip()}" in (tmp_path / "map.svg").read_text(encoding="utf-8")

@@ -143,12 +143,14 @@ def test_bad_input_is_told(directory: Path, tmp_path: Path, run: Run) -> None:
     long = "the lion heard " * 40
     for words, told in (
         (("generate", directory), "There is nothing to continue"),
-        (("generate", directory, "a", "--input", "b"), "There is nothing to continue"),
+        (("generate", directory, "a", "--input", "b"), "--input FILE, not both"),
         (("generate", directory, "--input", tmp_path / "empty.txt"), "empty.txt is empty"),
         (("generate", directory, "--input", tmp_path / "binary.txt"), "invalid UTF-8"),
         (("generate", directory, long), "wanted: at most 40"),
         (("generate", bert, "a"), "cannot continue texts"),
         (("surprisal", bert, "a"), "is not a language model"),
+        (("evaluate", bert, "--data", tmp_path / "binary.txt"), "is scored while it is trained"),
+        (("align", bert, "--data", tmp_path / "binary.txt"), "does not translate"),
         (("surprisal", directory), "There is nothing to judge"),
         (("surprisal", directory, "--input", tmp_path / "empty.txt"), "empty.txt is empty"),
         (("surprisal", directory, " "), "The text is empty"),

@@ -31,6 +31,15 @@ def test_a_scene_is_what_it_says() -> None:
     assert scene_of(json.dumps(SCENE)).entities == scene.entities
 
 
+def test_arrays_say_the_same_as_lists() -> None:
+    scene = scene_of({"entities": np.array([[1, 2.5], [3, 4]]), "relation": np.eye(2), "target": np.array([1, 2])})
+    assert scene.entities == ({"1": 1.0, "2": 2.5}, {"1": 3.0, "2": 4.0})
+    assert scene.relation is not None
+    assert np.array_equal(scene.relation, np.eye(2, dtype=bool))
+    assert scene.target == (1.0, 2.0)
+    assert scene_of({"entities": [{"x": np.float32(1.5), "y": np.int64(2)}]}).places == [(1.5, 2.0)]
+
+
 def test_relation_and_target_may_be_left_out() -> None:
     scene = scene_of({"entities": TWO})
     assert scene.relation is None
@@ -71,6 +80,8 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     "lists of unequal length": ({"entities": [[1], [1, 2]]}, ["differ in kind", "1 numbers and 2 numbers"]),
     "a field that is a list": ({"entities": [{"x": [1]}]}, ["x of entity 1 cannot be used", "[1]"]),
     "not a number": ('{"entities": [{"x": NaN}]}', ["x of entity 1", "NaN"]),
+    "a number of 400 digits": (f'{{"entities": [{{"x": 1{"0" * 400}}}]}}', ["x of entity 1", "below 1e+100"]),
+    "a target of 400 digits": (f'{{"entities": [[1]], "target": -1{"0" * 400}}}', ["the target cannot be used"]),
     "an endless number": ('{"entities": [{"x": 1e999}]}', ["x of entity 1", "Infinity"]),
     "an empty word": ({"entities": [{"kind": ""}]}, ["kind of entity 1"]),
     "a name that is a number": ({"entities": [{"name": 3, "x": 1}]}, ["name of an entity", "3"]),
@@ -81,6 +92,7 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     "too few targets": ({"entities": TWO, "target": ["sit"]}, ["target does not fit", "1 for 2 entities"]),
     "a target that is an object": ({"entities": TWO, "target": {"a": 1}}, ["the target cannot be used"]),
     "a wall without an end": ({"entities": TWO, "walls": [[1, 2, 3]]}, ["walls cannot be read", "[x, y, x, y]"]),
+    "a wall without end": (f'{{"entities": [[1]], "walls": [[0, 0, 0, 1{"0" * 400}]]}}', ["walls cannot be read"]),
     "walls that are a number": ({"entities": TWO, "walls": 3}, ["walls cannot be read", "3"]),
 }
 

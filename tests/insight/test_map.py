@@ -13,6 +13,7 @@ from regard.errors import ConfigError
 from regard.insight import TokenRow, Trace, draw_map, picture_of
 from regard.insight.heatmap import draw
 from regard.insight.map import MAP, Map
+from regard.insight.map_panel import _styles
 
 SCENE: dict[str, Any] = {
     "entities": [
@@ -90,6 +91,11 @@ def test_entities_without_a_place_stand_in_a_circle_and_without_walls_there_are_
     assert np.allclose(np.hypot(*np.array(told.places).T), 1, atol=1e-3)
     written = texts(draw_map(trace(scene), path=tmp_path / "x.svg"))
     assert not {"can see", "wall"} & set(written)
+
+
+def test_many_kinds_are_told_apart() -> None:
+    looks = [(look["color"], look["marker"]) for look in _styles([str(kind) for kind in range(36)]).values()]
+    assert len(set(looks)) == 36
 
 
 def test_a_trace_of_entities_is_drawn_as_a_map_and_one_of_words_as_matrices(tmp_path: Path) -> None:

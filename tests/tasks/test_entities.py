@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import regard
 from regard.data.batches import Share
-from regard.data.scenes import read_scenes
+from regard.data.scenes import read_scenes, scene_of
 from regard.errors import BundleError, ConfigError, DataError, LimitError
+from regard.evaluation.entities import _numbers
 from regard.insight.map import MAP
+from regard.tasks.answers import Answers
+from regard.tasks.features import Features
 from regard.tasks.predictor import Predictor
 from regard.training import probes
 from regard.training.settings import resolve
@@ -212,6 +216,10 @@ def test_fields_can_be_left_out(tmp_path: Path) -> None:
     assert model.fields.features.numbers == ()
     with pytest.raises(DataError, match=r"No entity has a field sice(.|\n)*did you mean size"):
         prepare({**tree, "entities": {"without": ["sice"]}}, tmp_path / "other", Silent())
+    begun = {**tree, "init": str(tmp_path / "out")}
+    assert prepare(begun, tmp_path / "same", Silent()).task.tokenizers.without == ("size",)
+    with pytest.raises(ConfigError, match=r"cannot be changed(.|\n)*found: colour(.|\n)*wanted: size"):
+        prepare({**begun, "entities": {"without": ["colour"]}}, tmp_path / "other", Silent())
 
 
 GOOD = {"entities": [{"colour": "red", "size": 1}, {"colour": "blue", "size": 2}], "target": ["seen", "not"]}
@@ -225,6 +233,10 @@ UNFIT: dict[str, tuple[Row, list[str]]] = {
     "a number for a word": (
         {"entities": [{"colour": 3, "size": 1}]},
         ["colour of entity 1", "3.0", "blue, green, red"],
+    ),
+    "a number from another world": (
+        {"entities": [{"colour": "red", "size": 1e30}]},
+        ["the size of entity 1 is too far", "1e+30", "give or take 0.5"],
     ),
     "a new word": (
         {"entities": [{"colour": "pink", "size": 1}]},
@@ -252,8 +264,8 @@ UNLEARNABLE: dict[str, tuple[list[Row], list[str]]] = {
     "no target": ([{"entities": [{"x": 1}]}], ["line 1: no scene has a target"]),
     "one class": ([{"entities": [{"x": 1}], "target": "a"}], ["only one class", "'a' in all"]),
     "classes and numbers": (
-        [{"entities": [{"x": 1}], "target": "a"}, {"entities": [{"x": 1}], "target": 2}],
-        ["line 2: the targets differ in kind", "numbers of the whole here", "classes of the whole in"],
+        [{"entities": [{"x": 1}], "target": target} for target in ("a", 2, "b", 3)],
+        ["jsonl, line 2: the targets differ in kind", "numbers of the whole here", "classes of the whole in"],
     ),
     "of each and of the whole": (
         [{"entities": [{"x": 1}], "target": [1]}, {"entities": [{"x": 1}], "target": 2}],
@@ -275,6 +287,22 @@ def test_data_that_cannot_be_learned_from_is_refused(tmp_path: Path, name: str) 
     with pytest.raises(DataError) as caught:
         prepare(tree, tmp_path / "out", Silent())
     assert [word for word in words if word not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize("same", [0.1, 0.0, -3e50, 1e-30])
+def test_a_number_that_is_always_the_same_is_no_measure_of_others(same: float) -> None:
+    scenes = [scene_of({"entities": [{"x": same}, {"x": same * (1 + 1e-16)}], "target": 1}) for _ in range(3)]
+    (field,) = Features.of(scenes).numbers
+    assert field.scale >= 1.0
+    assert abs(field.encode(same)[0]) < 0.1
+
+
+def test_of_equal_numbers_nothing_can_be_explained() -> None:
+    labels = torch.full((3,), 0.1, dtype=torch.float64)
+    found = _numbers(Answers(of_each=False, scale=2.0), torch.zeros(3, 1), labels)
+    assert (found["r2"], found["mean_absolute_error"]) == (0.0, pytest.approx(0.2))
+    assert found["root_mean_squared_error"] == pytest.approx(0.2)
+    assert found["loss"] == pytest.approx(0.01)
 
 
 def test_a_crowd_is_refused_with_its_place(tmp_path: Path, model: Predictor) -> None:

@@ -41,7 +41,6 @@ def align(
 
     The best head is chosen on --val, or by how well its readings agree on the first 200 pairs of the data.
     """
-    from regard.bundle import load
     from regard.errors import ConfigError
     from regard.files import write_text
     from regard.tasks.word_texts import read_word_pairs
@@ -50,7 +49,7 @@ def align(
     asked.check()
     if output is not None and (output.is_dir() or not output.parent.is_dir()):
         raise ConfigError(f"{output} cannot be written.", wanted="a file in a directory that exists")
-    translator = load(model)
+    translator = options.translator_of(model)
     pairs = read_word_pairs(data, langs=options.langs_of(translator))
     links, _ = asked.align(translator, pairs)
     text = "".join(_lines(pairs, links, as_json=as_json))

@@ -115,11 +115,10 @@ class Options:
         self, translator: "Translator", pairs: "Sequence[WordPair]", gold: "Sequence[Gold] | None"
     ) -> "Reverse":
         """The model of the other direction, with a head chosen on the same pairs."""
-        from regard.bundle import load
         from regard.errors import ConfigError
         from regard.tasks.alignment import EVERY, Reverse
 
-        other = load(str(self.reverse))
+        other = translator_of(str(self.reverse))
         ours, theirs = langs_of(translator), langs_of(other)
         if ours and theirs and ours != theirs[::-1]:
             raise ConfigError(
@@ -145,6 +144,18 @@ class Options:
         from regard.tasks.word_weights import cut
 
         return cut(translator, pairs) if self.truncate else pairs
+
+
+def translator_of(model: str) -> "Translator":
+    """The model, if it is one that translates."""
+    from regard.bundle import load
+    from regard.errors import ConfigError
+
+    translator: Translator = load(model)
+    if not hasattr(translator, "translate"):
+        do = "give a model that was trained to: --task translation"
+        raise ConfigError(f"{model} does not translate, so it links no words.", do=do)
+    return translator
 
 
 def langs_of(translator: "Translator") -> tuple[str, str] | None:

@@ -65,15 +65,12 @@ def compare(
         section(tree, name)
     own = {name: section(tree, "models", name) for name in section(tree, "models")}
     tree.pop("models", None)
-    given = {"train": train, "val": val, "test": test}
-    data = merge(tree.get("data", {}), {split: files for split, files in given.items() if files})
+    given = {split: files for split, files in (("train", train), ("val", val), ("test", test)) if files}
+    data = merge(tree.get("data", {}), given)
     links = {"test": alignments, "val": val_alignments}
     gold = {split: GoldFiles(*_two(files), base=cast(Any, base)) for split, files in links.items() if files}
     if data.get("train"):
-        if missing := [split for split in given if not data.get(split)]:
-            raise ConfigError(f"A comparison needs {' and '.join(missing)} data.", do=f"add --{missing[0]}")
-        if pair := languages(langs) if langs else data.get("langs") or suffixes(train):
-            data["langs"] = pair
+        data = _complete(data, langs, train)
     elif data or challenges or gold:
         raise ConfigError("There is data to score on, but none to train on.", do="add --train, or leave all data out")
     else:
@@ -95,6 +92,14 @@ def compare(
     written = page.parent / ("report.json" if as_json else "report.md")
     sys.stdout.write(written.read_text(encoding="utf-8"))
     sys.stderr.write(f"report: {page}\n")
+
+
+def _complete(data: Tree, langs: str, train: list[str] | None) -> Tree:
+    """The data with its languages; all that is scored on must be there."""
+    if missing := [split for split in ("train", "val", "test") if not data.get(split)]:
+        raise ConfigError(f"A comparison needs {' and '.join(missing)} data.", do=f"add --{missing[0]}")
+    pair = languages(langs) if langs else data.get("langs") or suffixes(train)
+    return {**data, "langs": pair} if pair else data
 
 
 def _built_in(out: Path) -> tuple[Tree, str, dict[str, Any]]:

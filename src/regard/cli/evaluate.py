@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,43 +59,63 @@ def evaluate(
     classifier accuracy, F1, and what was taken for what; of a language model perplexity, and bits per character; of a
     model of entities the same as of a classifier or, for numbers, what is explained."""
     from regard.bundle import load
-    from regard.data.readers import read_lines
     from regard.errors import ConfigError
-    from regard.evaluation.challenges import evaluate_challenges, read_challenges
-    from regard.evaluation.scores import paired_bootstrap
-    from regard.evaluation.translation import translate_and_score
-    from regard.files import write_text
-    from regard.tasks.translator import Search
 
     asked = options.Options(layer, head, shift, symmetrise, reverse, val, val_alignments, base, truncate)
     asked.check()
     asked.check_gold(alignments, data)
     if not data and not challenges:
         raise ConfigError("There is nothing to evaluate on.", do="give --data pairs.tsv or --challenges sets.jsonl")
-    translator, search = load(model), Search(beam=beam, truncate=truncate)
-    if hasattr(translator, "classify"):
-        _classes(translator, data or [], outputs, confusion, truncate=truncate, as_json=as_json)
-        return
-    if hasattr(translator, "predict"):
-        _scenes(translator, data or [], outputs, confusion, as_json=as_json)
-        return
-    if hasattr(translator, "generate"):
-        _running_text(translator, data or [], stride, as_json=as_json)
-        return
-    figures: dict[str, Any] = {}
-    if data:
-        text, aligned = _aligned(translator, data, alignments, asked) if alignments else (_read(translator, data), {})
+    loaded = load(model)
+    if hasattr(loaded, "translate"):
+        files = Files(data or [], alignments, challenges, baseline, outputs)
+        figures = _translations(loaded, files, asked, beam)
+        sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n" if as_json else _table(figures))
+    elif not data:
+        raise ConfigError(f"{model} does not translate: there is nothing to evaluate it on.", do="give --data FILE")
+    elif hasattr(loaded, "classify"):
+        _classes(loaded, data, outputs, confusion, truncate=truncate, as_json=as_json)
+    elif hasattr(loaded, "predict"):
+        _scenes(loaded, data, outputs, confusion, as_json=as_json)
+    elif hasattr(loaded, "generate"):
+        _running_text(loaded, data, stride, as_json=as_json)
+    else:
+        wanted = "a translator, a classifier, a language model or a model of entities"
+        raise ConfigError(f"{model} is scored while it is trained, not here.", wanted=wanted, do="see regard info")
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a translator is scored on, and where its translations go."""
+
+    data: list[str]
+    alignments: str | None
+    challenges: Path | None
+    baseline: str | None
+    outputs: Path | None
+
+
+def _translations(translator: "Translator", files: Files, asked: options.Options, beam: int) -> dict[str, Any]:
+    from regard.data.readers import read_lines
+    from regard.evaluation.challenges import evaluate_challenges, read_challenges
+    from regard.evaluation.scores import paired_bootstrap
+    from regard.evaluation.translation import translate_and_score
+    from regard.files import write_text
+    from regard.tasks.translator import Search
+
+    search, figures = Search(beam=beam, truncate=asked.truncate), dict[str, Any]()
+    if files.data:
+        text, aligned = _aligned(translator, files, asked) if files.alignments else (_read(translator, files.data), {})
         translated, figures = translate_and_score(translator, text, search)
         figures.update(aligned)
-        if outputs:
-            write_text(outputs, "".join(line + "\n" for line in translated))
-        if baseline:
-            language = translator.langs[1]
-            compared = paired_bootstrap(read_lines(baseline), translated, text.targets, language=language)
-            figures["against_baseline"] = vars(compared)
-    if challenges:
-        figures["challenges"] = evaluate_challenges(translator, read_challenges(challenges), search)
-    sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n" if as_json else _table(figures))
+        if files.outputs:
+            write_text(files.outputs, "".join(line + "\n" for line in translated))
+        if files.baseline:
+            before, language = read_lines(files.baseline), translator.langs[1]
+            figures["against_baseline"] = vars(paired_bootstrap(before, translated, text.targets, language=language))
+    if files.challenges:
+        figures["challenges"] = evaluate_challenges(translator, read_challenges(files.challenges), search)
+    return figures
 
 
 def _classes(
@@ -140,13 +161,13 @@ def _scenes(
     from regard.files import write_text
     from regard.insight import draw
 
+    if picture and not predictor.labels:
+        raise ConfigError("--confusion is for classes, and this model says numbers.", do="leave it out")
     scenes = read_scenes(data).rows
     figures = score_scenes(predictor, scenes)
     if outputs:
         said = (json.dumps(found.target, ensure_ascii=False) + "\n" for found in predictor.predict(scenes))
         write_text(outputs, "".join(said))
-    if picture and not predictor.labels:
-        raise ConfigError("--confusion is for classes, and this model says numbers.", do="leave it out")
     if picture:
         draw(confusion(figures, predictor.labels).picture(), path=picture)
     table = "{label}  precision {precision:.3f}  recall {recall:.3f}  F1 {f1:.3f}  {count:,}"
@@ -175,16 +196,14 @@ def _read(translator: "Translator", data: list[str]) -> "ParallelText":
     return read_pairs(data, langs=options.langs_of(translator))
 
 
-def _aligned(
-    translator: "Translator", data: list[str], gold: str, asked: options.Options
-) -> "tuple[ParallelText, dict[str, Any]]":
+def _aligned(translator: "Translator", files: Files, asked: options.Options) -> "tuple[ParallelText, dict[str, Any]]":
     """The pairs as text, and the figures of their alignment."""
     from regard.data.readers import ParallelText
     from regard.evaluation.alignment import read_gold, score_alignments
     from regard.tasks.word_texts import read_word_pairs
 
-    pairs = read_word_pairs(data, langs=options.langs_of(translator))
-    known = read_gold(gold, pairs, base=asked.base)
+    pairs = read_word_pairs(files.data, langs=options.langs_of(translator))
+    known = read_gold(str(files.alignments), pairs, base=asked.base)
     links, choice = asked.align(translator, pairs)
     text = ParallelText(tuple(pair.source.text for pair in pairs), tuple(pair.target.text for pair in pairs), ())
     read = {"attention": choice.name, "head": choice.head, "shift": choice.shift, "symmetrised": asked.symmetrise}

@@ -52,16 +52,14 @@ def generate(
 ) -> None:
     """Continue texts, each printed with its prompt before it."""
     from regard import engines
-    from regard.bundle import load
     from regard.cli.progress import counted
-    from regard.data.readers import read_lines
-    from regard.files import write_text
     from regard.tasks.generation import Options
 
     if output is not None and (output.is_dir() or not output.parent.is_dir()):
         raise ConfigError(f"{output} cannot be written.", wanted="a file in a directory that exists")
     if (input is None) == (not prompt):
-        raise ConfigError("There is nothing to continue.", do='give a prompt ("" begins a new text), or --input FILE')
+        do = 'give a prompt ("" begins a new text), or --input FILE, not both'
+        raise ConfigError("There is nothing to continue.", do=do)
     alone = num == 1 and input is None and len(prompt or ()) == 1
     plain = alone and beam is None and output is None and not explain and not as_json
     if stream and not plain:
@@ -70,47 +68,58 @@ def generate(
             do="leave out --stream, or --input, --output, --num, --beam, --explain and --json",
         )
     options: dict[str, Any] = {
-        "max_new_tokens": max_new_tokens,
-        "temperature": temperature,
-        "top_k": top_k,
-        "top_p": top_p,
-        "min_p": min_p,
-        "repetition_penalty": repetition_penalty,
-        "stop": tuple(stop or ()),
-        "seed": seed,
-        "num": num,
-        "beam": beam,
-        "truncate": truncate,
-        "alternatives": TOP if explain else 0,
-    }
+        "max_new_tokens": max_new_tokens, "temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p,
+        "repetition_penalty": repetition_penalty, "stop": tuple(stop or ()), "seed": seed, "num": num, "beam": beam,
+        "truncate": truncate, "alternatives": TOP if explain else 0,
+    }  # fmt: skip
     Options(**options)  # mistakes are told before the model is read
     engines.check(engine)
-    prompts = list(prompt or ()) if input is None else read_lines(input)
-    if not prompts:
-        raise DataError(f"{input} is empty.", wanted="a prompt a line", do="check that this is the file you meant")
-    generator = load(model)
-    if not hasattr(generator, "generate"):
-        raise ConfigError(f"{model} cannot continue texts.", do="train a language model: --task lm, or give a GPT-2")
-    engines.use(generator, engine, place=Path(model), say=told)
+    prompts = list(prompt or ()) if input is None else _prompts(input)
+    generator = _generator(model, engine)
     _warn(generator, prompts)
     if stream or (stream is None and plain and sys.stdout.isatty()):
         found = [[_streamed(generator, prompts[0], options)]]
     else:
         found = generator.generate(prompts, watch=counted, **options)
-        lines = _json(found) if as_json else _plain(found, explain=explain)
-        if output is None:
-            sys.stdout.writelines(map(_harmless, lines))
-        else:
-            write_text(output, "".join(lines))
+        _write(_json(found) if as_json else _plain(found, explain=explain), output)
     if any(one.forgotten for texts in found for one in texts):
-        limit = generator.limit
         sys.stderr.write(
-            f"note: longer than the model's window of {limit} tokens. Whenever it was full, "
+            f"note: longer than the model's window of {generator.limit} tokens. Whenever it was full, "
             f"the older half was forgotten, the prompt first.\n"
         )
 
 
+def _prompts(path: str) -> list[str]:
+    from regard.data.readers import read_lines
+
+    prompts = read_lines(path)
+    if not prompts:
+        raise DataError(f"{path} is empty.", wanted="a prompt a line", do="check that this is the file you meant")
+    return prompts
+
+
+def _generator(model: str, engine: str) -> "Generator":
+    from regard import engines
+    from regard.bundle import load
+
+    generator: Generator = load(model)
+    if not hasattr(generator, "generate"):
+        raise ConfigError(f"{model} cannot continue texts.", do="train a language model: --task lm, or give a GPT-2")
+    engines.use(generator, engine, place=Path(model), say=told)
+    return generator
+
+
+def _write(lines: Iterator[str], output: Path | None) -> None:
+    from regard.files import write_text
+
+    if output is None:
+        sys.stdout.writelines(map(_harmless, lines))
+    else:
+        write_text(output, "".join(lines))
+
+
 def _warn(generator: "Generator", prompts: list[str]) -> None:
+    """Of characters that the model cannot read."""
     lost = list(dict.fromkeys(char for prompt in prompts for char in generator.unknown(prompt)))
     if lost:
         more = " …" if len(lost) > 10 else ""

@@ -1,15 +1,18 @@
 """regard look"""
 
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.errors import ConfigError
+from regard.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from regard.insight import Trace
+
+SUFFIXES = (".html", ".png", ".svg", ".json", ".npz")
 
 
 def look(
@@ -43,44 +46,59 @@ def look(
     ] = 0,
 ) -> None:
     """See where a model looks: every attention by default, or one layer, head or kind."""
+    if input is not None and source is not None:
+        raise typer.BadParameter("give a sentence or --input, not both")
+    source = source if input is None else _line(input, line)
     if web:
         from regard.cli.web import web as serve
 
         serve(model, {"text": source, "second": target, "generate": generate}, browser=not no_browser)
         return
-    if input is not None and source is None:
-        source = _line(input, line)
-    elif input is not None:
-        raise typer.BadParameter("give a sentence or --input, not both")
     if (source is None) == (probe is None) or (probe is None and update is not None):
         raise typer.BadParameter("give a sentence, --input, or --probe with --update if wanted")
-    trace = _probe(model, probe, update) if source is None else _attention(model, source, target, generate)
-    whole, trace = trace, trace.by_words() if words else trace
-    chosen = trace.select(name, layer)
-    kind = out.suffix.lower()
-    if kind == ".html":
-        _write_page(whole, out, chosen[-1] if name or layer is not None else None, head)
-    elif kind in (".json", ".npz"):
-        trace.save(out)
-    else:
-        _draw(trace, out, name, layer, head)
+    if out.suffix.lower() not in SUFFIXES:
+        raise ConfigError(f"{out} cannot be written.", wanted=f"a name that ends in {' or '.join(SUFFIXES)}")
+    place = "" if input is None else f"{input}, line {line}"
+    trace = _probe(model, probe, update) if source is None else _attention(model, source, target, generate, place)
+    _write(trace, out, name, layer, head, words=words)
+    seen = trace.by_words() if words else trace
     if target is None:
-        said = [row for row in ("prediction", "class", "said") if row in trace.rows]
-        sys.stdout.write("".join(f"{trace.rows[row].text}\n" for row in said))
+        said = [row for row in ("prediction", "class", "said") if row in seen.rows]
+        sys.stdout.write("".join(f"{seen.rows[row].text}\n" for row in said))
     if word:
-        first = "encoder" if any(known.startswith("encoder") for known in trace.names) else None
-        for attention in trace.select(name or first, layer):
-            heads = range(len(trace.weights[attention])) if head is None else [head]
-            lines = [f"{attention} head {h}: {trace.sentence(attention, h, word)}\n" for h in heads]
-            sys.stdout.write("".join(lines))
+        sys.stdout.writelines(_sentences(seen, word, name, layer, head))
     sys.stderr.write(f"written: {out}\n")
 
 
-def _write_page(trace: "Trace", out: Path, name: str | None, head: int | None) -> None:
+def _write(trace: "Trace", out: Path, name: str | None, layer: int | None, head: int | None, *, words: bool) -> None:
+    """As the suffix says. A page has all of the trace; in it one can go from tokens to words."""
+    from regard.insight import picture_of
+
+    seen = trace.by_words() if words else trace
+    chosen = trace.select(name, layer)
+    kind = out.suffix.lower()
+    if kind == ".html":
+        _write_page(trace, out, chosen, chosen[-1] if name or layer is not None else None, head)
+    elif kind in (".json", ".npz"):
+        seen.save(out)
+    else:
+        picture_of(seen)(seen, path=out, name=name, layer=layer, head=head)
+
+
+def _sentences(trace: "Trace", word: str, name: str | None, layer: int | None, head: int | None) -> Iterator[str]:
+    """Where a word looks, in what is named; if nothing is, where it is read."""
+    first = "encoder" if any(known.startswith("encoder") for known in trace.names) else None
+    for attention in trace.select(name or first, layer):
+        for number in range(len(trace.weights[attention])) if head is None else [head]:
+            yield f"{attention} head {number}: {trace.sentence(attention, number, word)}\n"
+
+
+def _write_page(trace: "Trace", out: Path, chosen: Sequence[str], name: str | None, head: int | None) -> None:
     """The page begins with what is named; in it one can move to everything else."""
     from regard.files import write_text
     from regard.insight.html import page
 
+    trace.weights_of(max(chosen, key=lambda known: len(trace.weights[known])), head)  # a head that is not there is told
     parts = (name or "").split(".")
     view = {
         "family": ".".join(part for part in parts if not part.isdigit()),
@@ -88,12 +106,6 @@ def _write_page(trace: "Trace", out: Path, name: str | None, head: int | None) -
         "head": head,
     }
     write_text(out, page(trace, {key: value for key, value in view.items() if value not in ("", None)}))
-
-
-def _draw(trace: "Trace", out: Path, name: str | None, layer: int | None, head: int | None) -> None:
-    from regard.insight import picture_of
-
-    picture_of(trace)(trace, path=out, name=name, layer=layer, head=head)
 
 
 def _line(path: str, number: int) -> str:
@@ -105,14 +117,20 @@ def _line(path: str, number: int) -> str:
     return lines[number - 1]
 
 
-def _attention(model: str, source: str, target: str | None, generate: int) -> "Trace":
+def _attention(model: str, source: str, target: str | None, generate: int, place: str) -> "Trace":
+    """place: where the source stands, told with what is wrong with it."""
     from regard.bundle import load
 
     loaded = load(model)
+    if not hasattr(loaded, "attention"):
+        raise ConfigError(f"{model} does not look at anything.", do="give a model that attends")
     if not hasattr(loaded, "generate"):
         if generate:
             raise ConfigError(f"{model} cannot continue texts.", do="leave out --generate, or give a language model")
-        trace: Trace = loaded.attention(source, target)
+        try:
+            trace: Trace = loaded.attention(source, target)
+        except DataError as fault:
+            raise fault.at(place) from None
         return trace
     if target is not None:
         raise ConfigError(f"{model} is a language model, which reads one text.", do="give one text")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from regard.errors import ConfigError
 
 if TYPE_CHECKING:
-    from regard.data.scenes import Scene
+    from regard.tasks.predictor import Given
 
 
 def predict(
@@ -27,7 +28,7 @@ def predict(
     loaded = load(model)
     if not hasattr(loaded, "predict"):
         raise ConfigError(f"{model} is not a model of entities.", do="train one with --task entities")
-    rows = _read(input, scene or [])
+    rows = scene or [] if input is None else _read(input)
     said = iter(loaded.predict([row for row in rows if row is not None]))
     for row in rows:  # a blank line stays a blank line
         found = None if row is None else next(said)
@@ -35,7 +36,7 @@ def predict(
         sys.stdout.write(line + "\n")
 
 
-def _read(path: str | None, given: list[str]) -> "list[Scene | None]":
-    from regard.data.scenes import scene_of, scenes_by_line
+def _read(path: str) -> "Sequence[Given | None]":
+    from regard.data.scenes import scenes_by_line
 
-    return list(map(scene_of, given)) if path is None else list(scenes_by_line(path))
+    return list(scenes_by_line(path))

@@ -1,5 +1,6 @@
 """regard world"""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,5 +21,6 @@ def world(
     from regard.data.corpora.world import write_world
 
     files = write_world(out, seed, goal=goal, train=scenes)
-    options = "  ".join(f"--{split} {paths[0]}" for split, paths in sorted(files.items()))
-    sys.stdout.write(f"regard train --task entities {options} --out {out / 'model'}\n")
+    options = [word for split in ("train", "val", "test") for word in (f"--{split}", *files[split])]
+    command = ["regard", "train", "--task", "entities", *options, "--out", str(out / "model")]
+    sys.stdout.write(f"{shlex.join(command)}\n")

@@ -39,8 +39,7 @@ class Line(NamedTuple):
 
     def blamed(self, fault: DataError) -> DataError:
         """The same fault, with the place where it was found."""
-        what = f"{self.file}, line {self.number}: {fault.what}"
-        return DataError(what, found=fault.found, wanted=fault.wanted, do=fault.do)
+        return fault.at(f"{self.file}, line {self.number}")
 
 
 def not_utf8(file: str, found: str) -> DataError:

@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,8 @@ Value = float | str | None
 Field = Mapping[str, Value]
 KEYS = ("entities", "relation", "target", "walls")
 NAME = "name"
+LARGEST = 1e100
+"""Numbers stay below it, so that means and squares of them can be computed."""
 SHAPE = 'an object with "entities", and "relation" and "target" if wanted'
 
 
@@ -99,19 +100,20 @@ def scenes_by_line(path: str, update: Callable[[bytes], None] = lambda raw: None
 
 
 def scene_of(given: str | Mapping[str, Any]) -> Scene:
-    """A scene from its JSON, or from what that says."""
+    """A scene from its JSON, or from what that says; instead of lists, arrays will do."""
     row = _parsed(given) if isinstance(given, str) else given
     if not isinstance(row, Mapping):
         raise DataError("a scene is a JSON object", found=_shown(row), wanted=SHAPE, do=CORRECT)
     if strange := [key for key in row if key not in KEYS]:
         raise DataError(f"a scene has no key {strange[0]!r}", wanted=", ".join(KEYS), do=nearest(str(strange[0]), KEYS))
-    entities, names = _entities(row.get("entities"))
+    told = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in row.items()}
+    entities, names = _entities(told.get("entities"))
     return Scene(
         entities,
         names,
-        relation=_relation(row.get("relation"), len(entities)),
-        target=_target(row.get("target"), len(entities)),
-        walls=_walls(row.get("walls")),
+        relation=_relation(told.get("relation"), len(entities)),
+        target=_target(told.get("target"), len(entities)),
+        walls=_walls(told.get("walls")),
     )
 
 
@@ -150,11 +152,12 @@ def _entity(number: int, given: Any) -> Field:
 
 
 def _value(what: str, given: Any) -> Value:
-    if isinstance(given, int | float) and isfinite(given):
+    if isinstance(given, int | float | np.integer | np.floating) and abs(given) < LARGEST:
         return float(given)
     if (isinstance(given, str) and given) or given is None:
         return given
-    raise DataError(f"{what} cannot be used", found=_shown(given), wanted="a number, a word, true or false", do=CORRECT)
+    wanted = f"a number below {LARGEST:g}, a word, true or false"
+    raise DataError(f"{what} cannot be used", found=_shown(given), wanted=wanted, do=CORRECT)
 
 
 def _names(given: Sequence[Any], entities: Sequence[Field]) -> tuple[str, ...]:
@@ -203,9 +206,9 @@ def _walls(given: Any) -> tuple[tuple[float, ...], ...]:
     walls = [] if given is None else given
     try:
         lines = tuple(tuple(float(end) for end in wall) for wall in walls)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         lines = ((),)
-    if any(len(line) != 4 or not all(map(isfinite, line)) for line in lines):
+    if any(len(line) != 4 or not all(abs(end) < LARGEST for end in line) for line in lines):
         wanted = "a list of [x, y, x, y], from one end to the other"
         raise DataError("the walls cannot be read", found=_shown(given), wanted=wanted, do=CORRECT)
     return lines

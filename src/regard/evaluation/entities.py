@@ -14,6 +14,9 @@ from regard.tasks.answers import Answers, known
 from regard.tasks.entities import Encoded, EntitiesTask
 from regard.tasks.predictor import Predictor
 
+ROUNDING = 1e-20
+"""A smaller variance (in units of the training data's) is that of equal numbers: there is nothing to explain."""
+
 
 def validate(task: EntitiesTask, model: nn.Module, *, sentences: int) -> dict[str, Any]:
     """The figures of the validation scenes; "score" is the accuracy, or the share of the variance that is explained.
@@ -68,17 +71,17 @@ def _classes(answers: Answers, said: Tensor, labels: Tensor) -> dict[str, Any]:
 
 def _numbers(answers: Answers, said: Tensor, labels: Tensor) -> dict[str, Any]:
     """In the data's own unit; "loss" is the squared error in standard deviations of the training data."""
-    off = (said[:, 0] - labels).double() * answers.scale
-    squared, spread = float((off**2).mean()), float(labels.double().var(correction=0)) * answers.scale**2
-    explained = 1 - squared / spread if spread else 0.0
-    mean, count = float(off.abs().mean()), len(labels)
+    off = (said[:, 0] - labels).double()
+    loss, spread = float((off**2).mean()), float(labels.double().var(correction=0))
+    explained = 1 - loss / spread if spread > ROUNDING else 0.0
+    mean, count = float(off.abs().mean()) * answers.scale, len(labels)
     return {
         "headline": f"R² {explained:.3f}, off by {mean:.4g} on average ({count:,} {_what(answers)})",
         "score": explained,
-        "loss": squared / answers.scale**2,
+        "loss": loss,
         "r2": explained,
         "mean_absolute_error": mean,
-        "root_mean_squared_error": squared**0.5,
+        "root_mean_squared_error": loss**0.5 * answers.scale,
         "count": count,
     }
 

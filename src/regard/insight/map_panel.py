@@ -151,8 +151,8 @@ def _text(axes: "Axes", place: np.ndarray, text: str, aside: tuple[float, float]
 
 
 def _styles(kinds: Sequence[str]) -> Mapping[str, dict[str, Any]]:
-    """Colour and shape of each kind, the same in every picture of the same kinds."""
+    """Colour and shape of each kind, the same in every picture of the same kinds; no two alike up to 36 kinds."""
     return {
-        kind: {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        kind: {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]}
         for i, kind in enumerate(sorted(set(kinds)))
     }

@@ -27,7 +27,10 @@ class Answers:
     @classmethod
     def of(cls, scenes: Sequence[Scene]) -> "Answers":
         """What the targets of the training data are."""
-        kinds = {(type(scene.target) is tuple, type(value)): scene for scene in scenes for value in _known(scene)}
+        kinds: dict[tuple[bool, type], Scene] = {}
+        for scene in scenes:
+            for value in _known(scene):
+                kinds.setdefault((isinstance(scene.target, tuple), type(value)), scene)
         if not kinds:
             wanted = '"target": one for each entity, or one for the whole'
             raise scenes[0].fault("no scene has a target", wanted=wanted, do="add targets to the training data")

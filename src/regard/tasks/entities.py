@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from regard.config import Tree
 from regard.data.batches import WHOLE, BatchConfig, Order, Share
 from regard.data.scenes import Scene, read_scenes
-from regard.errors import DataError, LimitError
+from regard.errors import ConfigError, DataError, LimitError
 from regard.sections import Section
 from regard.tasks.answers import Answers, filler, known
 from regard.tasks.features import Features
@@ -221,6 +221,13 @@ def _fields(scenes: Sequence[Scene], without: Sequence[str], given: Fields | Non
     asked = Answers.of(scenes)
     if given is None:
         return Fields(Features.of(scenes, without=without), asked, tuple(without))
+    if without and set(without) != set(given.without):
+        raise ConfigError(
+            "entities.without cannot be changed: the features are those of the model to begin with.",
+            found=", ".join(without),
+            wanted=", ".join(given.without) or "nothing",
+            do="leave it out, or --init",
+        )
     return Fields(given.features, given.answers if given.answers.fits(asked) else asked, given.without)
 
 

@@ -12,6 +12,9 @@ from regard.data.scenes import Scene, Value
 from regard.errors import DataError
 
 SHOWN = 10
+ROUNDING = 1e-14
+FARTHEST = 1e9
+"""Standard deviations from the mean; beyond it, the squares in a network outgrow its numbers."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ class Features:
         for row in range(len(scene)):
             self._check(scene, row)
             told = [column for number in self.numbers for column in number.encode(scene.entities[row].get(number.name))]
+            if max(map(abs, told), default=0.0) > FARTHEST:
+                self._refuse_far(scene, row)
             numbers[row, : len(told)] = told
             categories[row] = list(self._places(scene, row))
         return numbers, categories
@@ -129,6 +134,16 @@ class Features:
                     f"the {name} of entity {row + 1} is of another kind", found=repr(value), wanted=wanted
                 )
 
+    def _refuse_far(self, scene: Scene, row: int) -> None:
+        for number in self.numbers:
+            value = scene.entities[row].get(number.name)
+            if abs(number.encode(value)[0]) > FARTHEST:
+                raise scene.fault(
+                    f"the {number.name} of entity {row + 1} is too far from those of the training data",
+                    found=repr(value),
+                    wanted=f"about {number.mean:.6g}, give or take {number.scale:.6g}",
+                )
+
     def unknown(self, scene: Scene, *, without: Sequence[str] = ()) -> None:
         """Refuses fields that the training data does not have."""
         known = {*self.fields, *without}
@@ -139,9 +154,10 @@ class Features:
 
 
 def standard(values: Iterable[Value]) -> tuple[float, float]:
-    """Mean and standard deviation; 1 where all are equal."""
+    """Mean and standard deviation; 1 where all are equal but for rounding (three times 0.1 deviate by 1e-17)."""
     array = np.array([float(value or 0.0) for value in values], dtype=np.float64)
-    return float(array.mean()), float(array.std()) or 1.0
+    scale, rounding = float(array.std()), ROUNDING * float(np.abs(array).max())
+    return float(array.mean()), scale if scale > rounding else max(1.0, rounding)
 
 
 def listed(values: Iterable[str]) -> str:

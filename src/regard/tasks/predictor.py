@@ -48,7 +48,8 @@ class Predictor:
         """What was asked in training, of each scene; targets that are there are not looked at."""
         if isinstance(scenes, str | Mapping | Scene):
             raise DataError("predict takes a list of scenes.", found="a single scene", do="write [scene]")
-        return [self._said(scores) for scores in self.scores(self.encoded(list(map(_scene, scenes))))]
+        read = [_scene(scene, f"scene {number}") for number, scene in enumerate(scenes, start=1)]
+        return [self._said(scores) for scores in self.scores(self.encoded(read))]
 
     def encoded(self, scenes: Sequence[Scene]) -> Encoded:
         """Scenes as numbers; one that the model cannot take is refused."""
@@ -97,6 +98,11 @@ class Predictor:
         return next(self.model.parameters()).device
 
 
-def _scene(given: Given) -> Scene:
-    """Without its target, if it has one."""
-    return replace(given if isinstance(given, Scene) else scene_of(given), target=None)
+def _scene(given: Given, place: str = "") -> Scene:
+    """Without its target, if it has one. place: which it is, if it does not know where it stands."""
+    if isinstance(given, Scene):
+        return replace(given, target=None)
+    try:
+        return replace(scene_of(given), target=None, place=place)
+    except DataError as fault:
+        raise fault.at(place) from None
