@@ -1,8 +1,8 @@
 """Which tests run in one process, and which first.
 
-Those of a file share what the file makes; those of server/ and of page/ share a server. What takes longest begins first,
-so that no process is left alone with it in the end. (The mark xdist_group, made for the former, has no effect with
-pytest 9.2: pytest-xdist issue 1386.)
+Those of a file share what the file makes; those of server/ and of page/ share a server. What takes longest begins
+first, so that no process is left alone with it in the end. (The mark xdist_group, made for the former, has no effect
+with pytest 9.2: pytest-xdist issue 1386.)
 """
 
 from pathlib import PurePosixPath
