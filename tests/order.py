@@ -20,12 +20,13 @@ LONG = (
     "tests/training/test_distributed.py",
     "tests/training/test_resume.py",
     "tests/evaluation/test_without_positions.py",
-    "tests/tasks/test_entities.py",
     "tests/models/pretrained/test_minilm.py",
     "tests/models/pretrained/test_marian_search.py",
     "tests/lab/test_compare.py",
     "tests/lab/test_jobs.py",
-    "tests/evaluation/test_words.py",
+    "tests/training/test_run.py",
+    "tests/cli/test_doctor.py",
+    "tests/data/test_corpora.py",
 )
 """The longest first."""
 
