@@ -1,11 +1,24 @@
-"""What tests of commands share."""
+"""What tests of commands share, and how all tests are shared out."""
 
 import sys
+from typing import Any
 
 import pytest
 
 from regard.cli.main import main
+from tests import order
 from tests.commands import Run
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: order.place(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> order.Together | None:
+    """That of `--dist loadgroup`."""
+    config.option.loadscopereorder = False
+    return order.Together(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("page"))  # or every process would start a server and a browser
 
 
 @pytest.fixture(scope="package")
