@@ -152,7 +152,7 @@ def _entity(number: int, given: Any) -> Field:
 
 
 def _value(what: str, given: Any) -> Value:
-    if isinstance(given, int | float | np.integer | np.floating) and abs(given) < LARGEST:
+    if isinstance(given, int | float | np.integer | np.floating) and -LARGEST < given < LARGEST:
         return float(given)
     if (isinstance(given, str) and given) or given is None:
         return given
