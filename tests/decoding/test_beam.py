@@ -143,9 +143,11 @@ def teacher_forced(model: Any, request: Request, sentence: int, tokens: Sequence
 # A narrow beam and the search of the textbook
 
 
-def textbook(stepper: Chain, kind: int, limit: int, *, size: int, nbest: int, penalty: float) -> list[Found]:
+def textbook(
+    stepper: Chain, kind: int, limit: int, *, size: int, nbest: int, penalty: float, patience: float = INFINITY
+) -> list[Found]:
     """In plain lists: of all continuations the best; those that end among the first `size` are answers, and the `size`
-    best that do not end go on."""
+    best that do not end go on, until there are enough answers."""
     live, finished = [((START,), 0.0)], []
     for _ in range(limit):
         grown = [
@@ -156,6 +158,8 @@ def textbook(stepper: Chain, kind: int, limit: int, *, size: int, nbest: int, pe
         grown.sort(key=lambda one: -one[1])
         finished += [one for one in grown[:size] if one[0][-1] == END]
         live = [one for one in grown if one[0][-1] != END][:size]
+        if len(finished) >= max(nbest, patience * size):
+            break
     answers = [Found(tokens[1:-1], p, p / (len(tokens) - 1) ** penalty, True) for tokens, p in finished]
     cut_off = [Found(tokens[1:], p, p / (len(tokens) - 1) ** penalty, False) for tokens, p in live]
     return (sorted(answers, key=lambda one: -one.score) + cut_off)[:nbest]
@@ -170,6 +174,20 @@ def test_a_narrow_beam_is_the_search_of_the_textbook(size: int, penalty: float) 
         for kind, limit in enumerate(limits):
             wanted = textbook(chain(seed), kind, limit, size=size, nbest=size, penalty=penalty)
             assert_same(answers[kind], wanted)
+
+
+@pytest.mark.parametrize("patience", [0.1, 1.0, 2.0])
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_with_less_patience_it_ends_when_enough_are_finished(size: int, patience: float) -> None:
+    limits, hasty = (9, 1, 6), 0
+    for seed in range(6):
+        answers = beam(chain(seed), asked(*limits), size=size, penalty=0.6, patience=patience)
+        exact = beam(chain(seed), asked(*limits), size=size, penalty=0.6)
+        hasty += [found[0].tokens for found in answers] != [found[0].tokens for found in exact]
+        for kind, limit in enumerate(limits):
+            wanted = textbook(chain(seed), kind, limit, size=size, nbest=1, penalty=0.6, patience=patience)
+            assert_same(answers[kind], wanted)
+    assert hasty or patience >= 1  # it does make a difference
 
 
 # The early stop

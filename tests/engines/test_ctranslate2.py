@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import regard
 from regard import engines
@@ -108,6 +109,9 @@ def test_what_comes_to_its_limit_is_what_torch_makes_of_it(tmp_path: Path) -> No
     for how in (Search(beam=1), Search(beam=3, nbest=2)):
         ours = everything(translator.engine.search(given, how), len(given))
         assert_same(ours, everything(fast.search(given, how), len(given)))
+    cut = everything(fast.search(given, Search(beam=1, scores=False)), len(given))  # then without torch
+    wanted = everything(translator.engine.search(given, Search(beam=1)), len(given))
+    assert [(one.tokens, one.finished) for (one,) in cut] == [(one.tokens, one.finished) for (one,) in wanted]
     assert any(not one.finished for some in ours for one in some)
 
 
@@ -129,6 +133,7 @@ def test_scores_are_left_out_if_nobody_wants_them(tmp_path: Path) -> None:
         ({"beam": 2, "no_repeat_ngram": 2}, "", "--no-repeat-ngram"),
         ({"beam": 2}, "b", "--prefix"),
         ({"beam": 9}, "", "--beam 9"),
+        ({"beam": 2, "patience": math.inf}, "", "--patience inf"),
     ],
     ids=str,
 )
@@ -183,6 +188,16 @@ def test_it_uses_as_many_threads_as_torch_has_when_it_is_first_used(tmp_path: Pa
     with one_thread():
         translator.use(fast).translate("a b")
     assert (fast.converted.open().num_translators, isinstance(fast, Engine)) == (1, True)
+
+
+def test_torch_keeps_its_threads_when_it_is_opened(tmp_path: Path) -> None:
+    """CTranslate2 sets the number of threads for all that compute in the process."""
+    torch.set_num_threads(2)
+    first, second = (engines.use(learned(), "ctranslate2", place=tmp_path / name) for name in "ab")
+    for translator in (first, second):
+        translator.translate("a b")
+        assert translator.engine.converted.open().num_translators == 2
+        assert torch.get_num_threads() == 2
 
 
 def test_of_several_who_ask_nobody_waits_for_another(tmp_path: Path) -> None:

@@ -55,6 +55,13 @@ def translate(
             help="0 favours short, 1 compares per token.", rich_help_panel=LOOK, show_default="the model's, mostly 1"
         ),
     ] = None,
+    patience: Annotated[
+        float,
+        typer.Option(
+            help="Ends when so many times --beam hypotheses are finished; inf: when nothing better can come.",
+            rich_help_panel=LOOK,
+        ),
+    ] = 1.0,
     repetition_penalty: Annotated[
         float, typer.Option(help="Above 1: less of what was said already.", rich_help_panel=LOOK)
     ] = 1.0,
@@ -89,7 +96,7 @@ def translate(
     from regard.tasks.windows import How
 
     asked: dict[str, Any] = {
-        "beam": beam, "nbest": nbest, "penalty": length_penalty, "truncate": truncate,
+        "beam": beam, "nbest": nbest, "penalty": length_penalty, "patience": patience, "truncate": truncate,
         "scores": as_json or nbest > 1,
         "repetition_penalty": repetition_penalty, "no_repeat_ngram": no_repeat_ngram,
         "sample": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "seed": seed,

@@ -1,18 +1,17 @@
 """Searches by CTranslate2: float32 or int8, a batch on each core. What it cannot do, torch does.
 
-Its beam search scores as ours does (log-probability / length^penalty, the end mark counted) and keeps what ours keeps.
-It differs in when it stops: as soon as so many hypotheses are finished, where ours goes on until nothing better can
-come (see PATIENCE).
+Its beam search scores as ours does (log-probability / length^penalty, the end mark counted), keeps what ours keeps,
+and ends when ours ends. It differs at the limit: it has one for a batch, and lets what was cut off there compete with
+what has ended.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from regard.attention.capture import Attends
 from regard.decoding import Hypothesis
 from regard.engines.conversion import words_of
-from regard.engines.opening import NAMES, PATIENCE, Aside, Converted, Say
+from regard.engines.opening import NAMES, Aside, Converted, Say, attends
 from regard.tasks.engine import Found, TorchEngine, batches
 from regard.tasks.searching import Asked, Search, most_tokens
 from regard.tasks.translator import Translator
@@ -29,18 +28,21 @@ class CTranslate2Engine:
         self.name, self.converted = NAMES[converted.precision], converted
         self.torch = TorchEngine(translator.model, translator.tokenizers, translator.habits)
         self.source, self.target = words_of(translator)
-        self.aside = Aside(self.name, say)
+        self.aside, self.attends = Aside(self.name, say), attends(translator.model)
         self._numbers = {name: id for id, name in enumerate(self.target.names)}
 
     def search(self, asked: Sequence[Asked], how: Search) -> Iterator[Found]:
-        """The long ones come first. What comes to its limit is searched again by torch: CTranslate2 has one limit for a
-        batch, and lets what was cut off compete with what has ended."""
+        """The long ones come first. What comes to its limit is searched again by torch, or cut off there where nothing
+        competes."""
         if reason := self._lacks(asked, how):
             self.aside(reason)
             yield from self.torch.search(asked, how)
             return
         again: list[int] = []
         for batch, found in self._searched(asked, how):
+            if how.beam == 1 and not how.scores:
+                yield batch, [[self._cut(asked[i], *some)] for i, some in zip(batch, found, strict=True)]
+                continue
             done = [self._settled(asked[i], some) for i, some in zip(batch, found, strict=True)]
             again += [i for i, well in zip(batch, done, strict=True) if not well]
             kept = [place for place, well in enumerate(done) if well]
@@ -51,9 +53,10 @@ class CTranslate2Engine:
     def _lacks(self, asked: Sequence[Asked], how: Search) -> str:
         """What of a request is beyond it; nothing if it can do all."""
         wanted = {
-            "attention": any(m.tap() is not None for m in self.torch.model.modules() if isinstance(m, Attends)),
+            "attention": any(one.tap() is not None for one in self.attends),
             "--sample": how.sample,
             "--prefix": any(one.prefix for one in asked),
+            "--patience inf": how.beam > 1 and math.isinf(how.patience),
             "--repetition-penalty": how.repetition_penalty != 1,
             "--no-repeat-ngram": how.no_repeat_ngram > 0,
             f"--beam {how.beam}": 2 * how.beam > len(self.target.names),
@@ -75,7 +78,7 @@ class CTranslate2Engine:
             asynchronous=True,
             beam_size=how.beam,
             num_hypotheses=how.nbest,
-            patience=PATIENCE[self.converted.precision],
+            patience=how.patience,
             length_penalty=how.penalty,
             min_decoding_length=0,
             max_decoding_length=max(most_tokens(model, habits, one) for one in asked),
@@ -95,7 +98,16 @@ class CTranslate2Engine:
         return Hypothesis(tokens, score * len(names) ** penalty, score, finished, ())
 
     def _settled(self, asked: Asked, found: Sequence[Hypothesis]) -> bool:
-        """Whether all have ended, and before the limit of this text. (Where the end is forced there, it is free.)"""
+        """Whether all have ended, and before the limit of this text."""
+        return bool(found) and all(one.finished and len(one.tokens) < self._room(asked) for one in found)
+
+    def _cut(self, asked: Asked, found: Hypothesis) -> Hypothesis:
+        """What the likeliest tokens are up to the limit of this text."""
+        if self._settled(asked, [found]):
+            return found
+        return Hypothesis(found.tokens[: self._room(asked)], math.nan, math.nan, self.torch.habits.forced_end, ())
+
+    def _room(self, asked: Asked) -> int:
+        """How many tokens may be chosen. (Where the end is forced, it is one less.)"""
         habits = self.torch.habits
-        most = most_tokens(self.torch.model, habits, asked) - habits.forced_end
-        return bool(found) and all(one.finished and len(one.tokens) < most for one in found)
+        return most_tokens(self.torch.model, habits, asked) - habits.forced_end

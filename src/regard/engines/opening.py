@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from torch import nn
 
+from regard.attention.capture import Attends
 from regard.engines.installed import library
 from regard.errors import BundleError
 
 Precision = Literal["float32", "int8"]
 NAMES: dict[Precision, str] = {"float32": "ctranslate2", "int8": "ctranslate2-int8"}
-PATIENCE: dict[Precision, float] = {"float32": 2.0, "int8": 1.0}
-"""A search ends when so many times as many hypotheses are finished as the beam has. Twice as many as usual nearly
-always find what torch finds, which goes on until nothing better can come; int8 is for speed."""
 Say = Callable[[str], None]
 
 
@@ -39,6 +38,7 @@ class Converted:
                 threads = torch.get_num_threads()
                 inter, intra = (1, threads) if self.together else (threads, 1)
                 self._opened = self._read(self.askers * inter, intra)
+                torch.set_num_threads(threads)  # CTranslate2 has set its own for all that compute here
             return self._opened
 
     def _read(self, inter: int, intra: int) -> Any:
@@ -56,6 +56,11 @@ class Converted:
                 found=str(error)[:200],
                 do="delete that directory: it is made again",
             ) from None
+
+
+def attends(model: nn.Module) -> list[Attends]:
+    """The places where a model attends: where one is watched, torch computes, so that there is something to see."""
+    return [module for module in model.modules() if isinstance(module, Attends)]
 
 
 @dataclass

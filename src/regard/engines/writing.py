@@ -4,13 +4,16 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from regard.attention.capture import Attends
 from regard.decoding import Hypothesis
 from regard.engines.conversion import words_of
-from regard.engines.opening import NAMES, PATIENCE, Aside, Converted, Say
+from regard.engines.opening import NAMES, Aside, Converted, Precision, Say, attends
 from regard.tasks.generation import Options
 from regard.tasks.generator import Generator
 from regard.tasks.writing import Prompt, Writer
+
+PATIENCE: dict[Precision, float] = {"float32": 2.0, "int8": 1.0}
+"""A search ends when so many times as many hypotheses are finished as the beam has. Twice as many as usual nearly
+always find what torch finds, which goes on until nothing better can come; int8 is for speed."""
 
 
 class CTranslate2Writer:
@@ -22,7 +25,7 @@ class CTranslate2Writer:
         self.name, self.converted = NAMES[converted.precision], converted
         (self.words,) = words_of(generator)
         self.aside = Aside(self.name, say)
-        self.end, self.model = generator.tokenizer.end, generator.model
+        self.end, self.attends = generator.tokenizer.end, attends(generator.model)
 
     def continued(self, writer: Writer, prompts: Sequence[Prompt]) -> Iterator[tuple[Prompt, list[Hypothesis]]] | None:
         """A search that comes to its limit is done again by torch: there the two rank differently."""
@@ -45,7 +48,7 @@ class CTranslate2Writer:
         how = writer.options
         longest = max((len(prompt.ids) for prompt in prompts), default=0)
         wanted = {
-            "attention": any(m.tap() is not None for m in self.model.modules() if isinstance(m, Attends)),
+            "attention": any(one.tap() is not None for one in self.attends),
             "what is drawn": how.beam is None and not how.greedy,
             "--repetition-penalty": how.repetition_penalty != 1,
             "--stop": bool(how.stops),

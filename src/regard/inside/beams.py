@@ -73,7 +73,7 @@ def searched(led: Course, forced: Sequence[int]) -> Tree:
     """The tree of a search."""
     growing = _Growing(led, tuple(forced))
     penalty = 0.0 if led.greedy else led.penalty  # by its probability alone, nothing that goes on is better than an end
-    for layer in layers(led.stepper, led.request, size=led.size, penalty=penalty):
+    for layer in layers(led.stepper, led.request, size=led.size, penalty=penalty, patience=led.patience):
         growing.add(layer)
     return Tree(led.size, led.penalty, tuple(growing.twigs), tuple(growing.found()))
 

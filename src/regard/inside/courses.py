@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from regard.decoding import Distribution, Draw, LogProbs, Request, Stepper, likeliest
@@ -39,7 +40,8 @@ class How:
 
 @dataclass(frozen=True)
 class Course:
-    """`before`: the tokens of the prompt; `size`, `penalty`: of a search, of which there is none with size 1."""
+    """`before`: the tokens of the prompt; `size`, `penalty`, `patience`: of a search, of which there is none with size
+    1."""
 
     stepper: Stepper
     request: Request
@@ -49,6 +51,7 @@ class Course:
     penalty: float
     choose: Choose = likeliest
     distribution: Distribution = PLAIN
+    patience: float = inf
 
     @property
     def greedy(self) -> bool:
@@ -90,6 +93,7 @@ def _translation(model: Translator, text: str, forced: tuple[int, ...], how: How
         (),
         1 if search.sample else search.beam,
         search.penalty,
+        patience=search.patience,
     )
     if not search.sample:
         return found if search.beam > 1 else replace(found, distribution=replace(PLAIN, temperature=0.0))

@@ -38,6 +38,8 @@ class Search:
     """Translations of each text."""
     penalty: float = 1.0
     """0 compares hypotheses by probability, which favours short ones; 1 compares per token."""
+    patience: float = 1.0
+    """A search ends when so many times `beam` hypotheses are finished; inf: not before nothing better can come."""
     truncate: bool = False
     """A text that is too long is cut."""
     scores: bool = True
@@ -63,6 +65,9 @@ class Search:
                 wanted="beam ≥ n-best ≥ 1, length penalty from 0 to 10",
                 do="raise --beam, or lower --nbest",
             )
+        if not self.patience > 0:
+            told = f"--patience {self.patience:g} cannot be used."
+            raise ConfigError(told, wanted="more than 0; 1 is usual, inf goes on until nothing better can come")
         if self.no_repeat_ngram < 0:
             told = f"--no-repeat-ngram {self.no_repeat_ngram} cannot be used."
             raise ConfigError(told, wanted="0 (as often as may be) or more; 3 is usual")
@@ -162,7 +167,8 @@ class Searcher:
         stepper = self.stepper(request)
         if search.beam == 1:
             return [[one] for one in greedy(stepper, request, penalty=search.penalty)]
-        return beam(stepper, request, size=search.beam, nbest=search.nbest, penalty=search.penalty)
+        rules = {"size": search.beam, "nbest": search.nbest}
+        return beam(stepper, request, **rules, penalty=search.penalty, patience=search.patience)
 
     def _drawn(self, asked: Sequence[Asked]) -> list[list[Hypothesis]]:
         copies = range(self.search.nbest)

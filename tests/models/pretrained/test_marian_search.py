@@ -2,6 +2,7 @@
 generation_config.json is heeded."""
 
 import json
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,21 @@ BEAM = 4
 
 
 def hypotheses(translator: Translator, texts: list[str], **asked: Any) -> list[list[tuple[int, ...]]]:
-    """The tokens of our best translations, with the end mark where it was reached."""
+    """The tokens of our best translations, with the end mark where it was reached. Nothing better can come then, if
+    nothing else is asked."""
     source, end = translator.tokenizers.source, translator.tokenizers.target.end
-    searcher = Searcher(translator.model, translator.tokenizers, translator.habits, translator.search(**asked))
+    search = translator.search(**{"patience": inf, **asked})
+    searcher = Searcher(translator.model, translator.tokenizers, translator.habits, search)
     rows = [Asked((*ids, source.end)) for ids in source.encode_all(texts)]
     return [[(*one.tokens, *[end] * one.finished) for one in found] for found in searcher._found(rows)]
 
 
 def generated(model: Any, spells: Any, texts: list[str], **how: Any) -> list[list[tuple[int, ...]]]:
-    """Theirs, without the mark that they begin with."""
+    """Theirs, without the mark that they begin with; with a beam they never stop early, if nothing else is asked."""
     given = spells(texts, padding=True, return_tensors="pt")
     end, count = spells.eos_token_id, how.get("num_return_sequences", 1)
     with torch.inference_mode():
-        rows = model.generate(**given, do_sample=False, early_stopping="never", **how)[:, 1:].tolist()
+        rows = model.generate(**given, do_sample=False, **{"early_stopping": "never", **how})[:, 1:].tolist()
     whole = [tuple(row[: row.index(end) + 1] if end in row else row) for row in rows]
     return [whole[first : first + count] for first in range(0, len(whole), count)]
 
@@ -64,6 +67,15 @@ def test_two_hundred_translations_in_the_shape_of_opus_mt_are_theirs(tmp_path: P
     assert len({row for rows in found for row in rows}) > 100
 
 
+def test_a_search_that_ends_with_as_many_as_the_beam_is_theirs_that_stops_early(tmp_path: Path) -> None:
+    model, spells = write(tmp_path, seed=9)
+    translator, texts = regard.load(tmp_path), sentences(100)
+    translator.model.double()
+    found = hypotheses(translator, texts, patience=1.0)
+    assert found == generated(model.double(), spells, texts, early_stopping=True)
+    assert found != hypotheses(translator, texts)
+
+
 def test_the_texts_are_theirs(tmp_path: Path) -> None:
     model, spells = write(tmp_path, seed=9)
     texts = sentences(30, seed=1)
@@ -71,7 +83,7 @@ def test_the_texts_are_theirs(tmp_path: Path) -> None:
     translator.model.double()
     rows = generated(model.double(), spells, texts)
     wanted = [spells.decode(list(row), skip_special_tokens=True) for (row,) in rows]
-    assert translator.translate(texts) == wanted
+    assert translator.translate(texts, patience=inf) == wanted
     assert len(set(wanted)) > 20
 
 
