@@ -152,7 +152,8 @@ def _entity(number: int, given: Any) -> Field:
 
 
 def _value(what: str, given: Any) -> Value:
-    if isinstance(given, int | float | np.integer | np.floating) and -LARGEST < given < LARGEST:
+    given = given.item() if isinstance(given, np.generic) else given
+    if isinstance(given, int | float) and abs(given) < LARGEST:
         return float(given)
     if (isinstance(given, str) and given) or given is None:
         return given
