@@ -85,19 +85,16 @@ def test_searches_find_the_same(how: dict[str, Any], tmp_path: Path) -> None:
 
 def test_a_marian_chooses_the_same(tmp_path: Path) -> None:
     """With its habits: padding is banned, the end is forced at the limit. Its weights are chance, so that many
-    hypotheses are nearly as good: a search that ends earlier may miss the best, but never finds a better one."""
+    hypotheses are nearly as good, and rounding decides which of them a beam keeps."""
     marians.write(tmp_path / "model", seed=9)
     translator = regard.load(tmp_path / "model")
     given = asked(translator, marians.sentences(60))
     fast = engine(translator, tmp_path)
-    for beam, least in ((1, 60), (4, 30)):
+    for beam, least in ((1, 60), (4, 50)):
         search = translator.search(beam=beam)
         ours = everything(translator.engine.search(given, search), len(given))
         found = everything(fast.search(given, search), len(given))
-        same = [a[0].tokens == b[0].tokens for a, b in zip(ours, found, strict=True)]
-        assert sum(same) >= least
-        others = [(a[0], b[0]) for a, b, well in zip(ours, found, same, strict=True) if not well]
-        assert all(theirs.score <= mine.score + 1e-3 for mine, theirs in others)
+        assert sum(a[0].tokens == b[0].tokens for a, b in zip(ours, found, strict=True)) >= least
     assert translator.habits.banned
     assert translator.habits.forced_end
 

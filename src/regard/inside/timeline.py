@@ -58,8 +58,8 @@ def timeline(model: Any, text: str, *, forced: Sequence[int] = (), top: int = 10
     begun = course(model, text, forced, asked)
     path = tuple(forced)
     if begun.size > 1:
-        rules = {"penalty": begun.penalty, "patience": begun.patience}
-        (best,) = beam(begun.stepper, begun.request, size=begun.size, **rules)[0]
+        stepper, request = begun.stepper, begun.request
+        (best,) = beam(stepper, request, size=begun.size, penalty=begun.penalty, patience=begun.patience)[0]
         path += (*best.tokens, *([begun.request.end] if best.finished else []))
     led = course(model, text, (), asked)
     led = replace(led, request=replace(led.request, limits=led.request.limits.clamp(min=len(path))))
