@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.runs import run_tree
 from tests.server.serving import write_classifier, write_encoder, write_generator
+from tests.unchecked import unchecked
 
 PAIRS = (
     ("Emma came to the bank after going fishing.", "钓鱼之后，艾玛来到了河岸。"),
@@ -34,7 +35,8 @@ RATES = {"transformer": 5e-3}
 def write_models(home: Path) -> dict[str, Path]:
     """By name."""
     (home / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS), encoding="utf-8")
-    found = {name: _translator(home, name) for name in SIZES}
+    with unchecked():
+        found = {name: _translator(home, name) for name in SIZES}
     return found | {
         "gpt2": write_generator(home / "gpt2", limit=64),
         "bert": write_encoder(home / "bert"),

@@ -20,6 +20,7 @@ from regard.training.divergence import sound
 from regard.training.run import train
 from regard.training.start import prepare
 from tests.runs import LETTERS, Silent, run_tree, tiny_tree
+from tests.unchecked import unchecked
 
 Words = list[str]
 Rows = list[tuple[Words, Words]]
@@ -28,6 +29,12 @@ SMALL = {
     "luong": {"name": "luong", "width": 32, "limit": 32},
     "rnn": {"name": "rnn", "width": 48, "dropout": 0.1, "limit": 32},
 }
+
+
+@pytest.fixture(autouse=True)
+def hundreds_of_updates() -> Iterator[None]:
+    with unchecked():
+        yield
 
 
 def sentences(count: int, seed: int) -> Iterator[Words]:
