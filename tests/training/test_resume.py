@@ -1,6 +1,7 @@
 """A run that was killed and resumed ends with the same bytes as one that was not."""
 
 import json
+import multiprocessing
 import os
 import random
 import resource
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -15,20 +17,17 @@ import pytest
 from regard.errors import LimitError
 from regard.files import write_atomically
 from tests.runs import Silent, run_tiny, run_tree, tiny_tree
-
-SCRIPT = """
-import json, sys
-from pathlib import Path
-from tests.runs import run_tree
-run_tree(json.loads(sys.argv[1]), Path(sys.argv[2]))
-"""
-
+from tests.unchecked import unchecked
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["tests.runs"])  # torch is imported once for all that are killed
 
 
-def start(tree: dict[str, object], out: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, json.dumps(tree), str(out)], env=ENVIRONMENT)
+def start(tree: dict[str, object], out: Path) -> BaseProcess:
+    process = PROCESSES.Process(target=run_tree, args=(tree, out))
+    process.start()
+    return process
 
 
 def kill_at_random_moments(tree: dict[str, object], out: Path, kills: int, seed: int) -> int:
@@ -37,16 +36,17 @@ def kill_at_random_moments(tree: dict[str, object], out: Path, kills: int, seed:
     while killed < kills:
         before = (out / "metrics.jsonl").stat().st_mtime_ns if (out / "metrics.jsonl").exists() else 0
         process = start(tree, out)
-        while process.poll() is None:
+        while process.is_alive():
             written = out / "metrics.jsonl"
             if written.exists() and written.stat().st_mtime_ns > before:
                 break
             time.sleep(0.01)
         time.sleep(draw.uniform(0, 0.6))
-        process.send_signal(signal.SIGKILL)
-        if process.wait() == 0:
+        process.kill()
+        process.join()
+        if process.exitcode == 0:
             break  # it had ended before
-        assert process.returncode == -signal.SIGKILL
+        assert process.exitcode == -signal.SIGKILL
         killed += 1
     return killed
 
@@ -64,10 +64,13 @@ def test_killed_at_random_moments_and_resumed_is_the_unbroken_run_byte_for_byte(
 ) -> None:
     settings = {"updates": 80 * kills, "save_every": 2, "validate_every": 40, "keep": 2, "patience": 1000}
     tree = {**tiny_tree(tmp_path, **settings), **MODELS[model]}
-    run_tree(tree, tmp_path / "unbroken")
+    with unchecked():
+        run_tree(tree, tmp_path / "unbroken")
     broken = tmp_path / "broken"
     assert kill_at_random_moments(tree, broken, kills=kills, seed=3) == kills
-    assert start(tree, broken).wait() == 0
+    last = start(tree, broken)
+    last.join()
+    assert last.exitcode == 0
     for name in ("model.safetensors", "tokenizer.json", "config.json"):
         assert (broken / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes(), name
 
