@@ -1,9 +1,10 @@
 """How fast our word2vec reads, and how well its vectors agree with people, beside gensim's on the same text.
 
 Both see the same known words in the same stretches of text, with the same width, window, negatives and subsampling, for
-as many epochs. They take turns, an epoch each, another one going first from epoch to epoch, so that both have the
+as many epochs. They take turns, an epoch each, another one going first from epoch to epoch, so that all have the
 machine as it is. What is left to each is how it learns: ours AdamW on large batches with a linear schedule and averaged
-weights (regard's defaults), gensim's plain SGD from 0.025 down to 0.0001.
+weights (regard's defaults), gensim's plain SGD from 0.025 down to 0.0001. A third one has our words, windows and noise,
+and gensim's way to learn: it tells what comes of the one and what of the other.
 
     .venv-bench/bin/python bench/words.py [--corpus FILE] [--similarity DIR] [--epochs N] [--seeds N] [--json FILE]
 """
@@ -21,6 +22,7 @@ from typing import Any
 
 import gensim
 import torch
+from gensim.models import KeyedVectors
 from gensim.models import Word2Vec as Gensim
 
 from racing import in_turn
@@ -28,6 +30,7 @@ from regard.bundle import build_model
 from regard.evaluation.words import Compares, word_similarity
 from regard.memory import keep_freed_memory
 from regard.seeds import derive
+from regard.tasks.skip_grams import WordBatch
 from regard.tasks.word_vectors import WordVectors
 from regard.tasks.words import WordsTask
 from regard.text.words import words_of
@@ -35,8 +38,10 @@ from regard.training.loop import learner, steps
 from regard.training.settings import RunConfig, resolve
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-OURS, PEER = "regard", "gensim"
+OURS, PLAIN, PEER = "regard", "regard, SGD", "gensim"
 ALPHAS = 0.025, 0.0001
+TOGETHER = 4
+"""Groups of words that plain SGD takes a step from."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,43 @@ def ours(config: RunConfig, task: WordsTask) -> Player:
             return WordVectors(learns.model, task.tokenizers)
 
     return Player(OURS, epochs(), vectors)
+
+
+def plain(config: RunConfig, task: WordsTask) -> Player:
+    """σ(u·v) goes towards 1 for a word that is near and towards 0 for one of noise, by so much of what it lacks."""
+    torch.manual_seed(derive(config.seed, "init"))
+    names, width = words_of(task.tokenizers.tokenizer), config.model.width  # type: ignore[attr-defined]
+    v, u = (torch.rand(len(names), width) - 0.5) / width, torch.zeros(len(names), width)
+
+    def learn(batch: WordBatch, alpha: float) -> None:
+        pairs = torch.zeros(*batch.centres.shape, batch.among.shape[1])
+        pairs.view(-1)[batch.places] = 1
+        others = torch.cat((batch.among, batch.noise), dim=1)
+        counts = torch.cat((pairs, batch.weights[:, :, None].expand(-1, -1, batch.noise.shape[1])), dim=2)
+        wanted = torch.cat((pairs, torch.zeros(*pairs.shape[:2], batch.noise.shape[1])), dim=2)
+        for some in torch.arange(len(others)).split(TOGETHER):
+            from_words, to_words = v[batch.centres[some]], u[others[some]]
+            lacks = wanted[some] - torch.sigmoid(from_words @ to_words.mT)
+            lacks *= alpha * counts[some]
+            v.index_add_(0, batch.centres[some].flatten(), (lacks @ to_words).flatten(0, 1))
+            u.index_add_(0, others[some].flatten(), (lacks.mT @ from_words).flatten(0, 1))
+
+    def epochs() -> Iterator[None]:
+        updates, step = config.training.updates, 0
+        for number in count():
+            while step < updates and task.epoch(step) == number:
+                if batch := task.batch(step):
+                    learn(batch, ALPHAS[0] + (ALPHAS[1] - ALPHAS[0]) * step / updates)
+                step += 1
+            yield
+
+    return Player(PLAIN, epochs(), lambda: Keyed(_keyed(names, v)))
+
+
+def _keyed(names: Sequence[str], vectors: torch.Tensor) -> KeyedVectors:
+    keyed = KeyedVectors(vectors.shape[1])
+    keyed.add_vectors(names, vectors.numpy())
+    return keyed
 
 
 class Keyed:
@@ -145,14 +187,14 @@ def score(player: Player, files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 def table(turns: Sequence[Turn], words: int, scores: Sequence[dict[str, dict[str, Any]]]) -> None:
     """Speeds in words of running text, and the rank correlations, the mean of all seeds."""
     files = list(scores[0][OURS])
-    print(f"\n{'':<8}{'words/s':>10}{'words/CPU s':>13}" + "".join(f"{file:>16}" for file in files))
-    for name in (OURS, PEER):
+    print(f"\n{'':<14}{'words/s':>10}{'words/CPU s':>13}" + "".join(f"{file:>16}" for file in files))
+    for name in (OURS, PLAIN, PEER):
         mine = [turn for turn in turns if turn.name == name]
         speeds = [words * len(mine) / sum(getattr(turn, kind) for turn in mine) for kind in ("seconds", "cpu_seconds")]
         found = [fmean(score[name][file]["spearman"] for score in scores) for file in files]
-        print(f"{name:<8}{speeds[0]:>10,.0f}{speeds[1]:>13,.0f}" + "".join(f"{value:>16.3f}" for value in found))
+        print(f"{name:<14}{speeds[0]:>10,.0f}{speeds[1]:>13,.0f}" + "".join(f"{value:>16.3f}" for value in found))
     known = [f"{scores[0][OURS][file]['known']}/{scores[0][OURS][file]['pairs']}" for file in files]
-    print(f"{'pairs whose words are known':<31}" + "".join(f"{of:>16}" for of in known))
+    print(f"{'pairs whose words are known':<37}" + "".join(f"{of:>16}" for of in known))
 
 
 def main() -> None:
@@ -174,7 +216,7 @@ def main() -> None:
         config, task = configure(options.corpus, options.epochs, seed)
         words = len(task.texts["train"].column.ids)
         print(f"seed {seed}: {task.describe()}, {config.training.updates:,} updates", flush=True)
-        players = ours(config, task), theirs(config, task, options.epochs, options.threads)
+        players = ours(config, task), plain(config, task), theirs(config, task, options.epochs, options.threads)
         turns += race(players, options.epochs)
         scores.append({player.name: score(player, files) for player in players})
     table(turns, words, scores)
