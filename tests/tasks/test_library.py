@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -273,3 +275,25 @@ def test_ctrl_c_waits_until_a_process_is_started_even_if_another_thread_takes_th
         other.join()
     assert moments == ["started"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+FIRST = """
+import time
+from multiprocessing import get_context
+from pathlib import Path
+from regard.tasks.crew import deaf
+
+process = get_context("spawn").Process(target=time.sleep, args=(60,))
+with deaf():
+    process.start()
+print(Path(f"/proc/{process.pid}/status").read_text())
+process.kill()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="what a process blocks is told by Linux's /proc")
+def test_the_first_process_of_all_does_not_hear_ctrl_c_either() -> None:
+    """The first one that Python starts is a tracker of its own, and it makes the starting thread hear again."""
+    told = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True).stdout
+    (blocked,) = (line.split()[1] for line in told.splitlines() if line.startswith("SigBlk:"))
+    assert int(blocked, 16) >> (signal.SIGINT - 1) & 1
