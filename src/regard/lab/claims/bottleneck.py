@@ -74,7 +74,8 @@ def kept(found: Sequence[Bucket]) -> float:
 def draw(measured: Sequence[Measured]) -> list[Figure]:
     lengths = measured[0].series["lengths"]
     series = [over_seeds(label, [one.series[model] for one in measured]) for model, label in MODELS.items()]
-    return [Plot("lines", lengths, series, "words in the source", "BLEU", "Shaded: lowest and highest seed.")]
+    shaded = "Shaded: lowest and highest seed." if len(measured) > 1 else ""
+    return [Plot("lines", lengths, series, "words in the source", "BLEU", shaded)]
 
 
 CLAIM = Claim(
