@@ -117,6 +117,18 @@ def test_the_beams_are_a_tree_and_attention_follows(visit: Visit, site: Running)
     visit.page.wait_for_function("text => !regard.busy && regard.trace.rows.prediction.text === text", arg=texts[1])
 
 
+def test_a_hypothesis_without_a_word_says_so(visit: Visit, site: Running) -> None:
+    def emptied(route: Any) -> None:
+        told = route.fetch().json()
+        told["hypotheses"][1]["text"] = ""
+        route.fulfill(json=told)
+
+    visit.page.route("**/inside/beams", emptied)
+    visit.open(site.address, model="transformer", text=SENTENCE, tab="decode", beam=3).shown()
+    button = visit.page.get_by_role("button", name="(nothing)")
+    assert button.is_disabled()  # there is nothing that attention could be drawn for
+
+
 def test_hidden_words_are_guessed(visit: Visit, site: Running, shown: dict[str, Path]) -> None:
     visit.open(site.address, model="bert", text="the cat is in", tab="decode").shown()
     visit.page.click(".hide:has-text('cat')")

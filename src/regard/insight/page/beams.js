@@ -29,7 +29,7 @@ export class Beams {
     if (this.follow >= told.hypotheses.length) this.follow = 0;
     fill(this.box, el("h2", {}, say("beams", { n: told.beam })), el("p", { class: "note" }, say("beamsNote")), this.list, this.#rest(scene, told), this.frame);
     this.frame.setAttribute("aria-label", say("beamsTree"));
-    fill(this.list, told.hypotheses.slice(0, this.#listed(told)).map((one, place) => el("li", {}, el("button", { type: "button", class: "quiet", "aria-pressed": String(place === this.follow), on: { click: () => this.#choose(scene, told, place) } }, el("span", { dir: "auto" }, one.text)), el("span", { class: "note" }, ` ${one.score.toFixed(3)}`))));
+    fill(this.list, told.hypotheses.slice(0, this.#listed(told)).map((one, place) => el("li", {}, el("button", { type: "button", class: "quiet", "aria-pressed": String(place === this.follow), disabled: !one.text && !scene.continues, on: { click: () => this.#choose(scene, told, place) } }, el("span", { dir: "auto" }, one.text || say("beamsEmpty"))), el("span", { class: "note" }, ` ${one.score.toFixed(3)}`))));
     this.#draw(scene, told);
     return undefined;
   }
