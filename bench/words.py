@@ -1,6 +1,6 @@
 """How fast our word2vec reads, and how well its vectors agree with people, beside gensim's on the same text.
 
-Both see the same known words in the same stretches of text, with the same width, window, negatives and subsampling, for
+All see the same known words in the same stretches of text, with the same width, window, negatives and subsampling, for
 as many epochs. They take turns, an epoch each, another one going first from epoch to epoch, so that all have the
 machine as it is. What is left to each is how it learns: ours AdamW on large batches with a linear schedule and averaged
 weights (regard's defaults), gensim's plain SGD from 0.025 down to 0.0001. A third one has our words, windows and noise,

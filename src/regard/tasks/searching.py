@@ -167,8 +167,8 @@ class Searcher:
         stepper = self.stepper(request)
         if search.beam == 1:
             return [[one] for one in greedy(stepper, request, penalty=search.penalty)]
-        rules = {"size": search.beam, "nbest": search.nbest}
-        return beam(stepper, request, **rules, penalty=search.penalty, patience=search.patience)
+        size, nbest = search.beam, search.nbest
+        return beam(stepper, request, size=size, nbest=nbest, penalty=search.penalty, patience=search.patience)
 
     def _drawn(self, asked: Sequence[Asked]) -> list[list[Hypothesis]]:
         copies = range(self.search.nbest)
