@@ -1,10 +1,12 @@
 """Packed matrices: the same products, only for a few rows at a time, only inside the `with`."""
 
+import threading
+
 import pytest
 import torch
 from torch import nn
 
-from regard.layers.packed import FEW, packed
+from regard.layers.packed import FEW, Packing, packed
 from regard.models.gpt2 import GPT2, GPT2Config
 
 SMALL = GPT2Config(width=32, heads=4, hidden=64, layers=2, limit=32)
@@ -54,6 +56,50 @@ def test_doubles_are_left_alone() -> None:
     layer = nn.Linear(8, 8).double()
     with packed(layer), torch.no_grad():
         assert "forward" not in vars(layer)
+
+
+def test_copies_are_kept_from_one_use_to_the_next_and_made_anew_when_a_matrix_has_changed() -> None:
+    layer, x = nn.Linear(8, 8, bias=False), torch.ones(FEW, 8)
+    packing = Packing(layer)
+    made = []
+    for change in (None, None, nn.init.zeros_, None):
+        if change:
+            change(layer.weight)
+        with torch.inference_mode(), packing.used():
+            made.append(vars(layer)["forward"].args[2])
+            torch.testing.assert_close(layer(x), x @ layer.weight.T)
+    assert made[0] is made[1]
+    assert made[1] is not made[2]
+    assert made[2] is made[3]
+
+
+def test_weights_that_are_put_in_their_place_are_seen() -> None:
+    layer, x = nn.Linear(8, 8, bias=False), torch.ones(FEW, 8)
+    packing = Packing(layer)
+    for seed in range(3):
+        torch.manual_seed(seed)
+        layer.weight = nn.Parameter(torch.randn(8, 8))
+        with torch.inference_mode(), packing.used():
+            torch.testing.assert_close(layer(x), x @ layer.weight.T)
+
+
+def test_the_first_to_leave_takes_nothing_from_who_is_still_inside() -> None:
+    layer = nn.Linear(8, 8)
+    packing, entered, leave = Packing(layer), threading.Event(), threading.Event()
+
+    def other() -> None:
+        with packing.used():
+            entered.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=other)
+    with packing.used():
+        thread.start()
+        assert entered.wait(10)
+    assert "forward" in vars(layer)
+    leave.set()
+    thread.join()
+    assert "forward" not in vars(layer)
 
 
 def test_a_language_model_says_the_same() -> None:

@@ -36,6 +36,22 @@ def written(translator: Translator, **search: Any) -> list[str]:
     return [found.text for (found, *_) in translator.translations(WORDS, Search(**search))]
 
 
+# What it computes with
+
+
+def test_searches_use_packed_matrices_and_leave_the_model_as_it_was(translator: Translator) -> None:
+    seen: list[bool] = []
+    layer = translator.model.get_submodule("output")
+    hook = translator.model.get_submodule("decoder_norm").register_forward_hook(
+        lambda *_: seen.append("forward" in vars(layer))
+    )
+    translator.translate(TEXTS, beam=5)
+    hook.remove()
+    assert seen
+    assert all(seen)
+    assert "forward" not in vars(layer)
+
+
 # Habits
 
 

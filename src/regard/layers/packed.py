@@ -12,6 +12,7 @@ cores, the products of a step took (in ms, `make bench-generation` has the whole
 A layout is made in a third of the time of a step with eight rows, and takes as much memory as the matrix itself.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -27,20 +28,61 @@ FEW = 4
 def packed(model: nn.Module) -> Iterator[None]:
     """Inside the `with`, linear layers compute some rows at a time with packed copies of their matrices. Nothing else
     changes, but the order in which floats are added up; the weights must not change meanwhile."""
-    layers = [layer for layer in model.modules() if isinstance(layer, nn.Linear) and _suits(layer)]
-    for layer in layers:
-        vars(layer)["forward"] = partial(_product, layer.forward, layer, _laid_out(layer))
-    try:
+    with Packing(model).used():
         yield
-    finally:
-        for layer in layers:
-            vars(layer).pop("forward", None)  # another thread may have been faster
+
+
+class Packing:
+    """The packed copies of a model's matrices, kept from one use to the next; what has changed in between is laid out
+    anew. Several threads may use them at a time."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self._kept: dict[nn.Linear, tuple[object, Tensor]] = {}
+        self._in_use: list[nn.Linear] = []
+        self._users, self._lock = 0, threading.Lock()
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Inside, the model computes with them: see `packed`."""
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._put_in()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._take_out()
+
+    def _put_in(self) -> None:
+        self._in_use = [layer for layer in self.model.modules() if isinstance(layer, nn.Linear) and _suits(layer)]
+        for layer in self._in_use:
+            vars(layer)["forward"] = partial(_product, layer.forward, layer, self._matrix(layer))
+
+    def _take_out(self) -> None:
+        for layer in self._in_use:
+            vars(layer).pop("forward", None)  # another thread's packing may have been faster
+        self._in_use = []
+
+    def _matrix(self, layer: nn.Linear) -> Tensor:
+        state = _state(layer.weight)
+        if layer not in self._kept or self._kept[layer][0] != state:
+            self._kept[layer] = state, _laid_out(layer)
+        return self._kept[layer][1]
 
 
 def _suits(layer: nn.Linear) -> bool:
     known = layer.weight.device.type == "cpu" and layer.weight.dtype == torch.float32
     usable: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     return known and usable and "forward" not in vars(layer)
+
+
+def _state(weight: Tensor) -> object:
+    """Another one whenever the numbers may be others. (Tensors of inference mode do not tell.)"""
+    return object() if weight.is_inference() else (weight.data_ptr(), weight._version)
 
 
 def _laid_out(layer: nn.Linear) -> Tensor:

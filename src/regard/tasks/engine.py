@@ -8,6 +8,7 @@ import numpy as np
 
 from regard.data.batches import group_by_length
 from regard.decoding import Hypothesis
+from regard.layers.packed import Packing
 from regard.tasks.pairs import Tokenizers
 from regard.tasks.searching import Asked, Habits, Search, Searcher
 
@@ -38,12 +39,15 @@ class TorchEngine:
 
     def __init__(self, model: Any, tokenizers: Tokenizers, habits: Habits) -> None:
         self.model, self.tokenizers, self.habits = model, tokenizers, habits
+        self._packing = Packing(model)
 
     def search(self, asked: Sequence[Asked], how: Search) -> Iterator[Found]:
         """The short ones come first."""
         searcher = Searcher(self.model, self.tokenizers, self.habits, how)
         for batch in batches(asked, max(BATCH_TOKENS // how.rows, int(self.model.config.limit))):
-            yield batch, searcher([asked[i] for i in batch])
+            with self._packing.used():
+                found = searcher([asked[i] for i in batch])
+            yield batch, found
 
     def aside(self, what: str) -> None:
         """That is its work, too."""
