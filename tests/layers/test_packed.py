@@ -1,6 +1,7 @@
 """Packed matrices: the same products, only for a few rows at a time, only inside the `with`."""
 
 import threading
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -71,6 +72,41 @@ def test_copies_are_kept_from_one_use_to_the_next_and_made_anew_when_a_matrix_ha
     assert made[0] is made[1]
     assert made[1] is not made[2]
     assert made[2] is made[3]
+
+
+def test_what_a_fused_optimiser_changes_is_seen_although_torch_does_not_count_it() -> None:
+    layer, x = nn.Linear(8, 8), torch.ones(FEW, 8)
+    packing, optimiser = Packing(layer), torch.optim.AdamW(layer.parameters(), lr=0.1, fused=True)
+    with packing.used():
+        layer(x).sum().backward()
+    before = layer.weight._version
+    optimiser.step()
+    assert layer.weight._version == before
+    with torch.inference_mode(), packing.used():
+        torch.testing.assert_close(layer(x), x @ layer.weight.T + layer.bias)
+
+
+def test_a_start_that_fails_leaves_the_model_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    layers = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))
+    packing = Packing(layers)
+    with monkeypatch.context() as patch:
+        patch.setattr("regard.layers.packed._laid_out", Mock(side_effect=[torch.ones(8, 8), MemoryError]))
+        with pytest.raises(MemoryError), packing.used():
+            pass
+    assert not any("forward" in vars(layer) for layer in layers)
+    with torch.inference_mode(), packing.used():
+        assert all("forward" in vars(layer) for layer in layers)
+    assert not any("forward" in vars(layer) for layer in layers)
+
+
+def test_a_layer_that_computes_in_its_own_way_is_left_alone() -> None:
+    class Doubled(nn.Linear):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            return 2 * super().forward(input)
+
+    layer, x = Doubled(8, 8, bias=False), torch.ones(FEW, 8)
+    with torch.inference_mode(), packed(layer):
+        torch.testing.assert_close(layer(x), 2 * x @ layer.weight.T)
 
 
 def test_weights_that_are_put_in_their_place_are_seen() -> None:

@@ -1,5 +1,6 @@
 """What may be asked of a translator besides the best translation."""
 
+import copy
 from itertools import pairwise
 from typing import Any
 
@@ -50,6 +51,19 @@ def test_searches_use_packed_matrices_and_leave_the_model_as_it_was(translator: 
     assert seen
     assert all(seen)
     assert "forward" not in vars(layer)
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_translations_are_those_of_the_matrices_as_they_lie(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = small().translations(TEXTS, Search(beam=size))
+    monkeypatch.setattr("regard.layers.packed._suits", lambda layer: False)
+    plain = small().translations(TEXTS, Search(beam=size))
+    assert [found.text for (found,) in packed] == [found.text for (found,) in plain]
+    assert [found.score for (found,) in packed] == pytest.approx([found.score for (found,) in plain], abs=1e-5)
+
+
+def test_a_translator_can_be_copied(translator: Translator) -> None:
+    assert copy.deepcopy(translator).translate(TEXTS[:2]) == translator.translate(TEXTS[:2])
 
 
 # Habits

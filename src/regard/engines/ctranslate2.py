@@ -12,7 +12,7 @@ from typing import Any
 from regard.decoding import Hypothesis
 from regard.engines.conversion import words_of
 from regard.engines.opening import NAMES, Aside, Converted, Say, attends
-from regard.tasks.engine import Found, TorchEngine, batches
+from regard.tasks.engine import Found, batches
 from regard.tasks.searching import Asked, Search, most_tokens
 from regard.tasks.translator import Translator
 
@@ -26,7 +26,7 @@ class CTranslate2Engine:
 
     def __init__(self, translator: Translator, converted: Converted, say: Say) -> None:
         self.name, self.converted = NAMES[converted.precision], converted
-        self.torch = TorchEngine(translator.model, translator.tokenizers, translator.habits)
+        self.torch = translator.torch
         self.source, self.target = words_of(translator)
         self.aside, self.attends = Aside(self.name, say), attends(translator.model)
         self._numbers = {name: id for id, name in enumerate(self.target.names)}

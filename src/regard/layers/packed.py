@@ -22,6 +22,8 @@ from torch import Tensor, nn
 
 FEW = 4
 """From so many rows on it pays."""
+LOOKED_AT = 64
+"""Numbers of a matrix, to see if it has changed."""
 
 
 @contextmanager
@@ -40,49 +42,61 @@ class Packing:
         self.model = model
         self._kept: dict[nn.Linear, tuple[object, Tensor]] = {}
         self._in_use: list[nn.Linear] = []
-        self._users, self._lock = 0, threading.Lock()
+        self._users = 0
+
+    def __reduce__(self) -> tuple[type["Packing"], tuple[nn.Module]]:
+        """What is copied or sent makes its own: such tensors cannot be copied."""
+        return Packing, (self.model,)
 
     @contextmanager
     def used(self) -> Iterator[None]:
         """Inside, the model computes with them: see `packed`."""
-        with self._lock:
-            self._users += 1
-            if self._users == 1:
-                self._put_in()
         try:
+            with _LOCK:
+                self._users += 1
+                if self._users == 1:
+                    self._put_in()
             yield
         finally:
-            with self._lock:
+            with _LOCK:
                 self._users -= 1
                 if self._users == 0:
                     self._take_out()
 
     def _put_in(self) -> None:
-        self._in_use = [layer for layer in self.model.modules() if isinstance(layer, nn.Linear) and _suits(layer)]
-        for layer in self._in_use:
-            vars(layer)["forward"] = partial(_product, layer.forward, layer, self._matrix(layer))
+        layers = [layer for layer in self.model.modules() if isinstance(layer, nn.Linear) and _suits(layer)]
+        self._kept = {layer: self._laid_out(layer) for layer in layers}
+        self._in_use = layers
+        for layer in layers:
+            vars(layer)["forward"] = partial(_product, layer.forward, layer, self._kept[layer][1])
 
     def _take_out(self) -> None:
         for layer in self._in_use:
-            vars(layer).pop("forward", None)  # another thread's packing may have been faster
+            vars(layer).pop("forward", None)
         self._in_use = []
 
-    def _matrix(self, layer: nn.Linear) -> Tensor:
-        state = _state(layer.weight)
-        if layer not in self._kept or self._kept[layer][0] != state:
-            self._kept[layer] = state, _laid_out(layer)
-        return self._kept[layer][1]
+    def _laid_out(self, layer: nn.Linear) -> tuple[object, Tensor]:
+        """What the matrix looks like now, and its copy."""
+        looks, kept = _looks(layer.weight), self._kept.get(layer)
+        return kept if kept is not None and kept[0] == looks else (looks, _laid_out(layer))
+
+
+_LOCK = threading.Lock()
 
 
 def _suits(layer: nn.Linear) -> bool:
+    """Not what computes in another way, or with another's copy."""
     known = layer.weight.device.type == "cpu" and layer.weight.dtype == torch.float32
     usable: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return known and usable and "forward" not in vars(layer)
+    return known and usable and type(layer).forward is nn.Linear.forward and "forward" not in vars(layer)
 
 
-def _state(weight: Tensor) -> object:
-    """Another one whenever the numbers may be others. (Tensors of inference mode do not tell.)"""
-    return object() if weight.is_inference() else (weight.data_ptr(), weight._version)
+def _looks(weight: Tensor) -> object:
+    """Another one when the numbers are others: where they lie, how often torch has seen them change, and, since fused
+    optimisers change them unseen, some of them."""
+    numbers = weight.detach().flatten()
+    some = tuple(numbers[:: max(1, len(numbers) // LOOKED_AT)].tolist())
+    return weight.data_ptr(), None if weight.is_inference() else weight._version, some
 
 
 def _laid_out(layer: nn.Linear) -> Tensor:

@@ -33,8 +33,8 @@ class Translator:
     ) -> None:
         self.model, self.tokenizers, self.langs, self.name = model.eval(), tokenizers, langs, name
         self.habits = habits
-        self._torch = TorchEngine(self.model, tokenizers, habits)
-        self.engine: Engine = self._torch
+        self.torch = TorchEngine(self.model, tokenizers, habits)
+        self.engine: Engine = self.torch
 
     @classmethod
     def assemble(cls, model: nn.Module, tokenizers: Tokenizers, config: Tree, name: str) -> "Translator":
@@ -45,7 +45,7 @@ class Translator:
 
     def use(self, engine: Engine | None) -> "Translator":
         """Lets another compute its searches (see regard.engines); gives itself. None: torch, which can do all."""
-        self.engine = engine or self._torch
+        self.engine = engine or self.torch
         return self
 
     @property
