@@ -10,6 +10,7 @@ import pytest
 import regard
 from regard import bundle
 from regard.errors import BundleError, ConfigError, LimitError
+from regard.weights import read_tensors, write_tensors
 from tests.runs import run_tiny, run_tree, tiny_tree
 
 
@@ -86,6 +87,25 @@ def test_weights_of_another_size_are_refused(model: Path) -> None:
     (model / "config.json").write_text(json.dumps(config))
     with pytest.raises(BundleError, match="do not fit"):
         regard.load(model)
+
+
+def test_a_tokenizer_of_another_model_is_refused_although_it_is_as_large(model: Path) -> None:
+    tokenizer = json.loads((model / "tokenizer.json").read_text())
+    (model / "tokenizer.json").write_text(json.dumps(tokenizer))  # written in another way: still its own
+    regard.load(model)
+    vocabulary = tokenizer["model"]["vocab"]
+    *_, one, other = vocabulary
+    vocabulary[one], vocabulary[other] = vocabulary[other], vocabulary[one]
+    (model / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(BundleError, match=r"does not belong to its weights.*\n.*\n.*put back the tokenizer.json"):
+        regard.load(model)
+
+
+def test_weights_of_earlier_versions_do_not_tell_their_tokenizer(model: Path) -> None:
+    tensors, note = read_tensors(model / "model.safetensors")
+    assert note == bundle.spellings(model)
+    write_tensors(model / "model.safetensors", tensors)
+    regard.load(model)
 
 
 def test_empty_texts_stay_empty_and_order_is_kept(model: Path) -> None:

@@ -1,5 +1,6 @@
 """What a trained model is on disk: config.json, model.safetensors, tokenizer.json, card.json and a README."""
 
+import hashlib
 import json
 import platform
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ from regard.weights import put_weights, read_tensors, weights_of, write_tensors
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD, README = "config.json", "model.safetensors", "card.json", "README.md"
+TOKENIZERS = ("tokenizer.json", "tokenizer.target.json")
 ROWS = {
     **dict.fromkeys(("bert.words.weight", "words.weight", "source_embedding.weight"), 0),
     **dict.fromkeys(("target_embedding.weight", "output.weight", "output.bias"), -1),
@@ -158,13 +160,30 @@ def write_config(directory: Path, config: Tree) -> None:
 
 def read_weights(directory: Path, model: nn.Module) -> None:
     """Puts the weights of a model directory into a model of the same shape."""
-    tensors, _ = read_tensors(directory / WEIGHTS)
+    tensors, spelling = read_tensors(directory / WEIGHTS)
+    if spelling not in ("", spellings(directory)):  # what was made by earlier versions does not tell
+        raise BundleError(
+            f"The tokenizer in {directory} does not belong to its weights.",
+            found="another vocabulary than they were trained with",
+            do="put back the tokenizer.json that was made with them",
+        )
     put_weights(model, tensors, where=str(directory / WEIGHTS))
 
 
 def write_weights(directory: Path, weights: Mapping[str, Tensor]) -> None:
-    """The weights that the model goes by."""
-    write_tensors(directory / WEIGHTS, weights)
+    """The weights that the model goes by, with a note by which its tokenizers are known."""
+    write_tensors(directory / WEIGHTS, weights, spellings(directory))
+
+
+def spellings(directory: Path) -> str:
+    """SHA-256 of the vocabularies of a directory, and of how words are put together of them; the rest of such a file
+    may be written in several ways."""
+    digest = hashlib.sha256()
+    for file in (directory / name for name in TOKENIZERS if (directory / name).exists()):
+        model = read_json(file).get("model", {})
+        known = {key: model.get(key) for key in ("vocab", "merges")}
+        digest.update(json.dumps([file.name, known], sort_keys=True, ensure_ascii=False).encode())
+    return digest.hexdigest()
 
 
 def read_card(directory: Path) -> Tree:

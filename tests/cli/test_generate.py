@@ -10,13 +10,16 @@ import sys
 import termios
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import regard
+from regard.cli.surprisal import note
 from regard.insight import Trace
 from regard.models.pretrained.gpt2 import write_gpt2
 from regard.tasks.generator import Generator
+from regard.tasks.surprisal import Surprise
 from tests.commands import Run
 from tests.models.pretrained.checkpoints import theirs, write
 from tests.tasks.generators import letters, pair
@@ -55,11 +58,22 @@ def test_a_text_is_printed_with_its_prompt(directory: Path, model: Generator, ru
 
 
 def test_every_option_reaches_the_model(directory: Path, model: Generator, run: Run) -> None:
-    words = ("--temperature", 1.3, "--top-p", 0.9, "--min-p", 0.01, "--repetition-penalty", 1.5, "--num", 2)
-    how = {"temperature": 1.3, "top_p": 0.9, "min_p": 0.01, "repetition_penalty": 1.5, "num": 2}
-    _, out, _ = run("generate", directory, "The cat", *SHORT, *words, "--stop", "a", "--stop", "e", "--json")
-    wanted = model.generate("The cat", max_new_tokens=12, stop=("a", "e"), **how)
-    assert [text["tokens"] for text in json.loads(out)["texts"]] == [list(one.tokens) for one in wanted]
+    """And does something: another text is written than without it."""
+    given: dict[str, Any] = {
+        "--temperature": ("temperature", 1.7), "--top-k": ("top_k", 2), "--top-p": ("top_p", 0.2),
+        "--min-p": ("min_p", 0.5), "--repetition-penalty": ("repetition_penalty", 3.0), "--seed": ("seed", 5),
+        "--num": ("num", 3), "--stop": ("stop", "e"),
+    }  # fmt: skip
+
+    def written(*words: object) -> list[list[int]]:
+        _, out, _ = run("generate", directory, "The cat", "--max-new-tokens", 30, *words, "--json")
+        return [text["tokens"] for text in json.loads(out)["texts"]]
+
+    plain = written()
+    for flag, (name, value) in given.items():
+        found = written(flag, value)
+        assert found == [list(one.tokens) for one in model.generate("The cat", max_new_tokens=30, **{name: value})]
+        assert found != plain, flag
     _, out, _ = run("generate", directory, "The cat", *SHORT, "--beam", 3, "--num", 3, "--json")
     found = json.loads(out)["texts"]
     assert [text["log_prob"] for text in found] == sorted((text["log_prob"] for text in found), reverse=True)
@@ -143,7 +157,8 @@ def test_bad_input_is_told(directory: Path, tmp_path: Path, run: Run) -> None:
     long = "the lion heard " * 40
     for words, told in (
         (("generate", directory), "There is nothing to continue"),
-        (("generate", directory, "a", "--input", "b"), "--input FILE, not both"),
+        (("generate", directory, "a", "--input", "b"), "A prompt and --input exclude each other"),
+        (("surprisal", directory, "a", "--input", "b"), "A text and --input exclude each other"),
         (("generate", directory, "--input", tmp_path / "empty.txt"), "empty.txt is empty"),
         (("generate", directory, "--input", tmp_path / "binary.txt"), "invalid UTF-8"),
         (("generate", directory, long), "wanted: at most 40"),
@@ -162,9 +177,23 @@ def test_bad_input_is_told(directory: Path, tmp_path: Path, run: Run) -> None:
         assert (code, out) == (1, ""), words
         assert told in err
         assert "Traceback" not in err
-    code, out, _ = run("generate", directory, long, "--truncate", "--max-new-tokens", 2)
+    code, out, err = run("generate", directory, long, "--truncate", "--max-new-tokens", 2)
     assert code == 0
     assert out.startswith(long)
+    assert "of a longer prompt only the end was read" in err
+    _, _, err = run("look", directory, long, "--generate", 2, "--out", tmp_path / "x.svg")
+    assert "give less of it" in err
+    assert "--truncate" not in err
+
+
+def test_what_cannot_be_drawn_is_told_before_the_model_is_read(run: Run) -> None:
+    for words, told in (
+        (("a", "--picture", "x.gif"), ".png or .svg or .html"),
+        (("long " * 5000, "--picture", "x.png"), "too long for a picture"),
+    ):
+        code, out, err = run("surprisal", "nowhere", *words)
+        assert (code, out) == (1, "")
+        assert told in err
 
 
 # Surprisal
@@ -198,6 +227,11 @@ def test_surprisal_draws_the_text(directory: Path, tmp_path: Path, run: Run, suf
     drawn = picture.read_text(encoding="utf-8")
     assert "猫" in drawn
     assert "perplexity" in drawn
+
+
+def test_a_token_is_not_said_to_stand_in_its_own_place() -> None:
+    assert note(Surprise("cat", 0, 3, 0.5, 1, "cat")) == "0.50 bits, rank 1"
+    assert note(Surprise("cat", 0, 3, 6.25, 9, "dog")) == "6.25 bits, rank 9, not 'dog'"
 
 
 # Look

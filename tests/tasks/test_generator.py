@@ -208,6 +208,7 @@ def test_a_prompt_that_is_too_long_is_refused_or_its_end_is_read(both: tuple[Any
     (alone,) = generator.generate(kept, temperature=0.0, max_new_tokens=5)
     assert found.prompt == long
     assert found.tokens == alone.tokens
+    assert found.forgotten == alone.forgotten + length - LIMIT
 
 
 # Statistics, through the whole path

@@ -58,8 +58,8 @@ def generate(
     if output is not None and (output.is_dir() or not output.parent.is_dir()):
         raise ConfigError(f"{output} cannot be written.", wanted="a file in a directory that exists")
     if (input is None) == (not prompt):
-        do = 'give a prompt ("" begins a new text), or --input FILE, not both'
-        raise ConfigError("There is nothing to continue.", do=do)
+        told = "There is nothing to continue." if input is None else "A prompt and --input exclude each other."
+        raise ConfigError(told, do='give a prompt ("" begins a new text), or --input FILE')
     alone = num == 1 and input is None and len(prompt or ()) == 1
     plain = alone and beam is None and output is None and not explain and not as_json
     if stream and not plain:
@@ -84,8 +84,8 @@ def generate(
         _write(_json(found) if as_json else _plain(found, explain=explain), output)
     if any(one.forgotten for texts in found for one in texts):
         sys.stderr.write(
-            f"note: longer than the model's window of {generator.limit} tokens. Whenever it was full, "
-            f"the older half was forgotten, the prompt first.\n"
+            f"note: longer than the model's window of {generator.limit} tokens. Whenever it was full, the older half "
+            f"was forgotten, the prompt first{'; of a longer prompt only the end was read' if truncate else ''}.\n"
         )
 
 

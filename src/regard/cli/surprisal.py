@@ -12,7 +12,7 @@ from regard.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from regard.insight import Coloured
-    from regard.tasks.surprisal import Surprisal
+    from regard.tasks.surprisal import Surprisal, Surprise
 
 
 def surprisal(
@@ -33,12 +33,16 @@ def surprisal(
     from regard.cli.progress import counted
     from regard.data.readers import read_lines
     from regard.insight import draw_coloured
+    from regard.insight.coloured import check_drawing
 
     if (input is None) == (text is None):
-        raise ConfigError("There is nothing to judge.", do="give a text, or --input FILE, not both")
+        told = "There is nothing to judge." if input is None else "A text and --input exclude each other."
+        raise ConfigError(told, do="give a text, or --input FILE")
     read = text if input is None else "\n".join(read_lines(input))
     if not read or not read.strip():
         raise DataError(f"{'The text' if input is None else input} is empty.", wanted="a text")
+    if picture is not None:
+        check_drawing(read, picture)  # before the model is read
     generator = load(model)
     if not hasattr(generator, "surprisal"):
         raise ConfigError(f"{model} is not a language model.", do="train one: --task lm, or give a GPT-2")
@@ -77,10 +81,7 @@ def _facts(found: "Surprisal") -> dict[str, Any]:
 def _coloured(found: "Surprisal", name: str, language: str) -> "Coloured":
     from regard.insight import Coloured, Part
 
-    parts = [
-        Part(token.start, token.end, token.bits, f"{token.bits:.2f} bits, rank {token.rank}, not {token.expected!r}")
-        for token in found.tokens
-    ]
+    parts = [Part(token.start, token.end, token.bits, note(token)) for token in found.tokens]
     return Coloured(
         found.text,
         parts,
@@ -89,6 +90,12 @@ def _coloured(found: "Surprisal", name: str, language: str) -> "Coloured":
         legend=f"bits: the darker, the more surprising; from {found.guessing:.1f} on, no better than blind guessing",
         language=language,
     )
+
+
+def note(token: "Surprise") -> str:
+    """What is told of a token where it is pointed at."""
+    instead = "" if token.rank == 1 else f", not {token.expected!r}"
+    return f"{token.bits:.2f} bits, rank {token.rank}{instead}"
 
 
 def _quoted(text: str) -> str:

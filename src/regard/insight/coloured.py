@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+HTML = ".html"
 COLUMNS = 92
 SIZE = 11.0
 """Of the font, in points."""
@@ -30,24 +31,29 @@ LONGEST = 20_000
 def draw_coloured(coloured: Coloured, path: Path | str) -> Path:
     """As .png or .svg, or as .html."""
     path = Path(path)
-    if not coloured.text.strip():
-        raise DataError("There is no text to draw.", found=repr(coloured.text[:20]))
-    if path.suffix.lower() == ".html":
+    check_drawing(coloured.text, path)
+    if path.suffix.lower() == HTML:
         write_text(path, page(coloured))
         return path
-    if path.suffix.lower() not in SUFFIXES:
+    return paint(lambda: _figure(coloured), path)
+
+
+def check_drawing(text: str, path: Path) -> None:
+    """Refuses what cannot be drawn there."""
+    if not text.strip():
+        raise DataError("There is no text to draw.", found=repr(text[:20]))
+    if path.suffix.lower() not in (*SUFFIXES, HTML):
         found = path.suffix or f"no suffix in {path.name}"
         raise ConfigError(
-            "The suffix of a picture says what to write.", found=found, wanted=" or ".join((*SUFFIXES, ".html"))
+            "The suffix of a picture says what to write.", found=found, wanted=" or ".join((*SUFFIXES, HTML))
         )
-    if len(coloured.text) > LONGEST:
+    if len(text) > LONGEST and path.suffix.lower() != HTML:
         raise ConfigError(
             "The text is too long for a picture.",
-            found=f"{len(coloured.text):,} characters",
+            found=f"{len(text):,} characters",
             wanted=f"at most {LONGEST:,}",
             do="write .html, or draw a part of it",
         )
-    return paint(lambda: _figure(coloured), path)
 
 
 def _figure(coloured: Coloured) -> "Figure":

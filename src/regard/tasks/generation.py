@@ -22,7 +22,8 @@ class Options:
     stop: str | Sequence[str] = ()
     """A text ends before the first of these."""
     seed: int | None = 0
-    """What is drawn depends on the seed, the prompt and the number of the text, on nothing else. None: on chance."""
+    """What is drawn depends on the seed, the prompt and the number of the text; not on other prompts, but for what
+    rounding decides. None: on chance."""
     num: int = 1
     """Texts for each prompt."""
     beam: int | None = None

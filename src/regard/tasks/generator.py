@@ -17,6 +17,8 @@ from regard.tasks.texts import OneTokenizer
 from regard.tasks.writing import Continuations, Prompt, Writer, WritingEngine
 from regard.watching import Watch, unwatched
 
+KEEP_THE_END = ", or let --truncate (truncate=True) keep its end"
+
 
 class Stream:
     """The text of one continuation, piece by piece as it is chosen."""
@@ -119,7 +121,7 @@ class Generator:
         if not generate:
             return looking.reading(text)
         options = Options(**how, max_new_tokens=generate)
-        (prompt, *more) = self._prompts([text], options)
+        (prompt, *more) = self._prompts([text], options, or_else="")
         if more or options.beam is not None:
             raise ConfigError(
                 "Only one text can be looked at, and none that is searched for.", do="leave out num and beam"
@@ -133,8 +135,9 @@ class Generator:
         lost = (text[p.start : p.end] for p in self.tokenizer.pieces(text) if p.id == self.tokenizer.unknown)
         return list(dict.fromkeys(lost))
 
-    def _prompts(self, texts: Sequence[str], options: Options) -> list[Prompt]:
-        """Each as often as it is continued (a search looks for all at once)."""
+    def _prompts(self, texts: Sequence[str], options: Options, or_else: str = KEEP_THE_END) -> list[Prompt]:
+        """Each as often as it is continued (a search looks for all at once). or_else: what can be done with a long
+        one, besides giving less of it."""
         encoded = self.tokenizer.encode_all(texts)
         for number, ids in enumerate(encoded, start=1):
             if len(ids) > self.limit and not options.truncate:
@@ -142,11 +145,16 @@ class Generator:
                     f"{f'Prompt {number}' if len(texts) > 1 else 'The prompt'} is longer than the model can look at.",
                     found=f"{len(ids)} tokens",
                     wanted=f"at most {self.limit}",
-                    do="give less of it, or let --truncate (truncate=True) keep its end",
+                    do=f"give less of it{or_else}",
                 )
         count = options.num if options.beam is None else 1
-        rows = enumerate(zip(texts, (ids[-self.limit :] or [self.tokenizer.start] for ids in encoded), strict=True))
-        return [prompt for place, (text, ids) in rows for prompt in Prompt.several(place, text, ids, count)]
+        return [
+            prompt
+            for place, (text, ids) in enumerate(zip(texts, encoded, strict=True))
+            for prompt in Prompt.several(
+                place, text, ids[-self.limit :] or [self.tokenizer.start], count, max(0, len(ids) - self.limit)
+            )
+        ]
 
     def _written(
         self, writer: Writer, prompts: Sequence[Prompt], watch: Watch

@@ -58,18 +58,24 @@ class Logits:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt of which a text is wanted: `place` among those that were asked for, `number`: that of its lots."""
+    """A prompt of which a text is wanted: `place` among those that were asked for, `number`: that of its lots, `cut`:
+    how many of its tokens are left out, before those that are read."""
 
     place: int
     number: int
     text: str
     ids: tuple[int, ...]
+    cut: int = 0
 
     @classmethod
-    def several(cls, place: int, text: str, ids: Sequence[int], count: int) -> "list[Prompt]":
+    def several(cls, place: int, text: str, ids: Sequence[int], count: int, cut: int = 0) -> "list[Prompt]":
         """The same prompt for several texts. Their lots are the same wherever the prompt stands."""
         key = derive(0, "prompt", *ids)
-        return [cls(place, derive(key, "sample", sample), text, tuple(ids)) for sample in range(count)]
+        return [cls(place, derive(key, "sample", sample), text, tuple(ids), cut) for sample in range(count)]
+
+    def out_of_sight(self, read: int, limit: int) -> int:
+        """How many tokens were so when so many of them and of the continuation had been read."""
+        return self.cut + forgotten(read, limit)
 
 
 class Writer:
@@ -135,7 +141,7 @@ class Writer:
             text.add(token)
         text.close()
         ending: Ending = "end" if found.finished else "limit"
-        out_of_sight = forgotten(len(prompt.ids) + len(found.rows) - 1, self.limit)
+        out_of_sight = prompt.out_of_sight(len(prompt.ids) + len(found.rows) - 1, self.limit)
         return Generation(prompt.text, text.text, found.tokens, found.log_prob, ending, out_of_sight)
 
     def _rows(self, length: int) -> int:
@@ -212,7 +218,7 @@ class Continuations:
                 record.growing.close()
 
     def _result(self, prompt: Prompt, record: _Record) -> Generation:
-        out_of_sight = forgotten(len(prompt.ids) + record.steps - 1, self.writer.limit)
+        out_of_sight = prompt.out_of_sight(len(prompt.ids) + record.steps - 1, self.writer.limit)
         return Generation(
             prompt.text,
             record.growing.text,

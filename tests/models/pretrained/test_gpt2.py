@@ -9,6 +9,7 @@ import transformers
 from safetensors.torch import load_file
 
 from regard.attention import capture
+from regard.decoding import Request, greedy
 from regard.errors import BundleError, ConfigError
 from regard.models.gpt2 import GPT2, PRESETS, GPT2Config
 from regard.models.pretrained import gpt2 as names
@@ -141,6 +142,23 @@ def test_the_shape_of_the_real_gpt2_gives_their_logits() -> None:
     assert sum(parameter.numel() for parameter in ours.parameters()) == theirs.num_parameters() == 124_439_808
     tokens = torch.randint(50257, (1, 16), generator=torch.Generator().manual_seed(0))
     assert_near(logits(ours, tokens), their_logits(theirs, tokens))
+    far = torch.randint(50257, (1, 1024), generator=torch.Generator().manual_seed(1))
+    assert_near(logits(ours, far)[:, -3:], their_logits(theirs, far)[:, -3:])
+
+
+@pytest.mark.slow
+def test_the_shape_of_the_real_gpt2_writes_their_fifty_tokens() -> None:
+    torch.manual_seed(0)
+    theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config()).eval()
+    with torch.no_grad():
+        theirs.transformer.wpe.weight *= 30  # or it would write one word again and again
+    prompt = torch.randint(50257, (1, 9), generator=torch.Generator().manual_seed(2))
+    request = Request(None, prompt, 50256, torch.tensor([50]))
+    (found,) = greedy(read(theirs), request)
+    with torch.inference_mode():
+        wanted = theirs.generate(prompt, do_sample=False, max_new_tokens=50, pad_token_id=50256)[0, 9:].tolist()
+    assert list(found.tokens) == wanted
+    assert len(set(wanted)) > 5
 
 
 def test_attention_is_theirs() -> None:

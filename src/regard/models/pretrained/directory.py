@@ -74,6 +74,8 @@ def read(directory: Path) -> Foreign:
     tokenizers = TOKENIZERS[kind](home)
     for tokenizer, vocabulary in zip(tokenizers, ("vocab_size", "decoder_vocab_size"), strict=False):
         _check_sizes(config, vocabulary, tokenizer, home)
+    if kind == "gpt2":
+        _check_end(config, *tokenizers, home)
     describe = _translator if network.task == "translation" else _reader
     return Foreign(describe(directory, config, network, tokenizers), tokenizers, network)
 
@@ -112,6 +114,19 @@ def _translator(directory: Path, config: Tree, network: Network, tokenizers: tup
         "data": {"langs": list(marian_files.read_langs(directory))},
         "habits": read_habits(directory, config, target),
     }
+
+
+def _check_end(config: Tree, tokenizer: Tokenizer, home: Path) -> None:
+    """The mark between two documents must be the one that the model knows. (A number that it has no row for is what
+    transformers writes where nobody has said.)"""
+    found = config.get("eos_token_id")
+    if isinstance(found, int) and found < int(config.get("vocab_size", 0)) and found != tokenizer.end:
+        raise BundleError(
+            f"The tokenizer in {home} does not belong to its model.",
+            found=f"eos_token_id {found} in {CONFIG}",
+            wanted=f"{tokenizer.end}, which the tokenizer has",
+            do="give the tokenizer that the model was trained with",
+        )
 
 
 def _check_sizes(config: Tree, key: str, tokenizer: Tokenizer, home: Path) -> None:
