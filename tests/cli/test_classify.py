@@ -6,6 +6,7 @@ from pathlib import Path
 import regard
 from tests.commands import Run
 from tests.doctor import mails
+from tests.insight.test_heatmap import texts
 from tests.models.pretrained.checkpoints import theirs, write
 from tests.tasks.test_classification import written
 
@@ -31,12 +32,18 @@ def test_a_user_trains_asks_scores_and_looks(tmp_path: Path, run: Run) -> None:
     assert json.loads(said)["label"] == "tool"
     assert set(json.loads(said)["probabilities"]) == {"animal", "fruit", "tool"}
 
+    (tmp_path / "long.tsv").write_text("the old saw is here\ttool\n" + "cat " * 600 + "\tanimal\n")
+    code, said, err = run("evaluate", out, "--data", str(tmp_path / "long.tsv"))
+    assert (code, said) == (1, "")
+    assert "long.tsv, line 2 is longer than the model can take" in err
+
     picture, labels = tmp_path / "confusion.svg", tmp_path / "said.txt"
     code, said, err = run("evaluate", out, "--data", val, "--confusion", str(picture), "--outputs", str(labels))
     assert code == 0, err
     assert said.startswith("accuracy 100.00%, macro F1 1.000 (40 texts)")
     assert "animal" in said.splitlines()[3]
-    assert picture.read_text().startswith("<?xml")
+    assert {"is", "said to be", "share of the true class"} <= set(texts(picture))
+    assert "weight" not in texts(picture)
     assert len(labels.read_text().splitlines()) == 40
     code, said, err = run("evaluate", out, "--data", val, "--json")
     assert json.loads(said)["accuracy"] == 1.0
@@ -44,6 +51,12 @@ def test_a_user_trains_asks_scores_and_looks(tmp_path: Path, run: Run) -> None:
     code, said, err = run("look", out, "the old cat is here", "--out", str(tmp_path / "look.svg"))
     assert code == 0, err
     assert said == "animal\n"
+    code, said, err = run("look", out, "the old cat is here", "--word", "cat", "--out", str(tmp_path / "look.svg"))
+    assert code == 1
+    assert "'cat' does not look at anything in" in err
+    assert "only the class does" in err
+    assert "leave --word out" in err
+    assert "by_words" not in err
     code, said, err = run("info", out)
     assert code == 0, err
     assert said.startswith("model       rnn for classification\n")
@@ -88,6 +101,23 @@ def test_a_model_of_others_is_given_pairs_or_texts(tmp_path: Path, run: Run) -> 
     for odd in (given[:1], given[:3]):
         code, _, err = run("classify", str(place), *odd, "--pairs")
         assert (code, "no second one" in err) == (1, True)
+
+
+def test_a_line_of_a_file_that_does_not_fit_is_named(tmp_path: Path, run: Run) -> None:
+    train = written(tmp_path / "train.tsv", 50, 1, pairs=True)
+    out = str(tmp_path / "out")
+    short = [*SETTINGS[1:-1], "training.updates=6", "training.warmup=1"]
+    assert run("train", "--task", "classification", "--model", "rnn", "--train", train, "--out", out, *short)[0] == 0
+    given = tmp_path / "in.tsv"
+    given.write_text("the cat\ta dog\na dog alone\n")
+    code, said, err = run("classify", out, "--input", given)
+    assert (code, said) == (1, "")
+    assert "This classifier takes pairs of texts" in err
+    assert "in.tsv, line 2 has 1: 'a dog alone'" in err
+    assert "do this: give two texts each; in a file, with one tab between them" in err
+    given.write_text("the cat\ta dog\na dog\t" + "cat " * 600 + "\n")
+    code, _, err = run("classify", out, "--input", given)
+    assert (code, "in.tsv, line 2 is longer than the model can take" in err) == (1, True)
 
 
 def test_hidden_words_are_filled_in(tmp_path: Path, run: Run) -> None:

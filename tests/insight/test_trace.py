@@ -103,6 +103,15 @@ def test_a_sentence_names_the_three_that_get_most() -> None:
         trace.sentence("encoder.0.self", 1, "money")
 
 
+def test_where_only_the_class_looks_no_word_does() -> None:
+    rows = {"text": TokenRow.of(["the", "cat"]), "class": TokenRow.of(["animal"])}
+    weights = {"pooling": np.array([[[0.25, 0.75]]], dtype=np.float32)}
+    trace = Trace(rows, weights, {"pooling": ("class", "text")})
+    assert trace.sentence("pooling", 0, "animal") == "*animal* gives 0.75 to *cat*, 0.25 to *the*"
+    with pytest.raises(ConfigError, match=r"(?s)'cat' does not look .*only the class does.*'animal'.*leave --word out"):
+        trace.sentence("pooling", 0, "cat")
+
+
 @pytest.mark.parametrize("suffix", [".npz", ".json", ".NPZ"])
 @pytest.mark.parametrize("view", ["by_words", "without_specials", "shifted", None])
 def test_a_saved_trace_comes_back_exactly(trace: Trace, tmp_path: Path, suffix: str, view: str | None) -> None:

@@ -1,5 +1,6 @@
 """The verbs of a BERT: vectors of texts whatever the batch, states, hidden words, limits."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 
 import regard
 from regard.errors import ConfigError, DataError, LimitError
+from regard.inside import masks
 from regard.models.bert import BertConfig, BertEncoder, BertForPretraining
 from regard.models.pretrained.networks import MASKED
 from regard.tasks.embedding import EmbeddingConfig
@@ -103,6 +105,15 @@ def test_states_are_those_of_each_layer_with_the_segments_of_both_texts(encoder:
         np.testing.assert_allclose(found, wanted[layer][0].numpy(), atol=1e-6)
     with pytest.raises(ConfigError, match=r"no layer 3.\n  wanted: 0 \(the embedding\) to 2"):
         encoder.hidden("the cat", layer=3)
+
+
+def test_a_pair_needs_two_segments(encoder: Encoder) -> None:
+    config = BertConfig(width=24, heads=3, hidden=40, layers=1, limit=20, segments=1)
+    alone = Encoder(BertEncoder(config, vocabulary=len(encoder.tokenizer)), encoder.tokenizers, name="alone")
+    assert alone.hidden("the cat").shape[1] == 24
+    for verb in (alone.hidden, alone.attention, partial(masks, alone)):
+        with pytest.raises(DataError, match=r"alone takes single texts, not pairs.\n  found: one segment only"):
+            verb("the cat", "a dog")
 
 
 def test_faults_are_told(encoder: Encoder) -> None:

@@ -10,7 +10,9 @@ import pytest
 import torch
 
 import regard
+from regard.data.labelled import PAIRED, SCORED
 from regard.errors import DataError, LimitError
+from regard.tasks.similarity import ScoredPairs
 from regard.training.start import prepare
 from tests.runs import Silent, run_tree
 from tests.tasks.test_classification import MODELS, SORTS
@@ -86,6 +88,38 @@ def test_a_pretrained_bert_is_begun_with(tmp_path: Path) -> None:
     run = prepare({**tree, "init": str(tmp_path / "first")}, tmp_path / "second", Silent())
     trained = dict(regard.load(tmp_path / "first").model.named_parameters())
     assert all(torch.equal(value, trained[name]) for name, value in run.model.named_parameters())
+
+
+def test_validation_needs_scores_and_says_so(tmp_path: Path) -> None:
+    tree = tree_of(tmp_path, scored=False)
+    for split in ("val", "test"):
+        held = {**tree["data"], split: [written(tmp_path / "bare.tsv", 5, 3, scored=False)]}
+        said = (
+            rf"(?s)bare\.tsv: --{split} needs scores, which only training.*bare\.tsv, line 1.*text⇥text⇥score.*0 to 5"
+        )
+        with pytest.raises(DataError, match=said):
+            prepare({**tree, "data": held}, tmp_path / "out", Silent())
+    (tmp_path / "one.tsv").write_text("only one\n")
+    with pytest.raises(DataError, match=r"(?s)one\.tsv, line 1.*1 column.*3 columns"):
+        prepare({**tree, "data": {**tree["data"], "val": [str(tmp_path / "one.tsv")]}}, tmp_path / "out", Silent())
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_scores_that_are_all_equal_are_refused_before_training(tmp_path: Path, rows: int) -> None:
+    tree = tree_of(tmp_path)
+    (tmp_path / "flat.tsv").write_text("a cat\ta dog\t2.5\n" * rows)
+    for split in ("val", "test"):
+        held = {**tree["data"], split: [str(tmp_path / "flat.tsv")]}
+        with pytest.raises(DataError, match=rf"(?s)flat\.tsv: all scores are equal.*2\.5 in each of {rows}.*--{split}"):
+            prepare({**tree, "data": held}, tmp_path / "out", Silent())
+
+
+def test_scores_in_json_may_be_numbers(tmp_path: Path) -> None:
+    rows = [{"sentence1": "a cat", "sentence2": "a dog", "score": score} for score in (4, 1.25, "0.5")]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = ScoredPairs.read((str(tmp_path / "a.jsonl"),), 5.0, SCORED, PAIRED)
+    assert found.scores is not None
+    assert found.scores.tolist() == pytest.approx([0.8, 0.25, 0.1])
 
 
 def test_bad_pairs_are_named(tmp_path: Path) -> None:

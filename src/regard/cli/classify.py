@@ -10,7 +10,12 @@ from regard.errors import ConfigError
 
 
 def classify(
-    model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Model directory, of regard or as Hugging Face writes it; or an id on its hub.", show_default=False
+        ),
+    ],
     text: Annotated[list[str] | None, typer.Argument(help="Texts; for a model of pairs: first, second, …")] = None,
     input: Annotated[
         str | None, typer.Option(help='A text a line (.gz; "-": standard input); pairs with a tab between them.')
@@ -24,6 +29,7 @@ def classify(
     """Say which class each text has, and how sure that is: class, probability and text, a line each."""
     from regard.bundle import load
     from regard.data.readers import read_lines
+    from regard.tasks.texts import numbered
 
     if (input is None) == (not text):
         raise ConfigError("There is nothing to classify.", do="give texts, or --input FILE, not both")
@@ -39,9 +45,11 @@ def classify(
                 "A text has no second one to go with it.", found=f"{len(given)} texts", wanted="pairs: first, second, …"
             )
         rows = [tuple(given[first : first + sides]) for first in range(0, len(given), sides)]
-    for row, found in zip(rows, classifier.classify(rows, truncate=truncate), strict=True):
+    place = numbered if input is None else lambda row: f"{input}, line {row + 1}"
+    said = classifier.classify(rows, truncate=truncate, place=place)
+    for row, found in zip(rows, said, strict=True):
         if as_json:
-            said = {"text": list(row), "label": found.label, "probabilities": found.probabilities}
-            sys.stdout.write(json.dumps(said, ensure_ascii=False) + "\n")
+            held = {"text": list(row), "label": found.label, "probabilities": found.probabilities}
+            sys.stdout.write(json.dumps(held, ensure_ascii=False) + "\n")
         else:
             sys.stdout.write(f"{found.label}\t{found.probability:.3f}\t{' | '.join(row)}\n")

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Model directory, of regard or as Hugging Face writes it; or an id on its hub.", show_default=False
+        ),
+    ],
     data: Annotated[
         list[str] | None,
         typer.Option(help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET; texts with labels; raw text."),
@@ -130,7 +135,7 @@ def _classes(
     from regard.data.labelled import read_labelled
     from regard.evaluation.classification import classify_and_score
     from regard.files import write_text
-    from regard.insight import draw
+    from regard.insight import draw_confusion
     from regard.tasks.classification import TABLES
 
     text = read_labelled(data, *(table for sides in classifier.takes for table in TABLES[sides]))
@@ -138,7 +143,7 @@ def _classes(
     if outputs:
         write_text(outputs, "".join(f"{label}\n" for label in said))
     if picture:
-        draw(found.picture(), path=picture)
+        draw_confusion(found.picture(), picture)
     figures = found.figures()
     if as_json:
         sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n")
@@ -159,7 +164,7 @@ def _scenes(
     from regard.errors import ConfigError
     from regard.evaluation.entities import confusion, score_scenes
     from regard.files import write_text
-    from regard.insight import draw
+    from regard.insight import draw_confusion
 
     if picture and not predictor.labels:
         raise ConfigError("--confusion is for classes, and this model says numbers.", do="leave it out")
@@ -169,7 +174,7 @@ def _scenes(
         said = (json.dumps(found.target, ensure_ascii=False) + "\n" for found in predictor.predict(scenes))
         write_text(outputs, "".join(said))
     if picture:
-        draw(confusion(figures, predictor.labels).picture(), path=picture)
+        draw_confusion(confusion(figures, predictor.labels).picture(), picture)
     table = "{label}  precision {precision:.3f}  recall {recall:.3f}  F1 {f1:.3f}  {count:,}"
     lines = [figures["headline"], *(table.format(**row) for row in figures.get("classes", ()))]
     sys.stdout.write((json.dumps(figures, indent=2, ensure_ascii=False) if as_json else "\n".join(lines)) + "\n")

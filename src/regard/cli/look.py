@@ -16,7 +16,12 @@ SUFFIXES = (".html", ".png", ".svg", ".json", ".npz")
 
 
 def look(
-    model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Model directory, of regard or as Hugging Face writes it; or an id on its hub.", show_default=False
+        ),
+    ],
     source: Annotated[str | None, typer.Argument(help="The sentence that is read.", show_default=False)] = None,
     target: Annotated[
         str | None, typer.Argument(help="Its translation (the model's own if none is given), or the second of a pair.")

@@ -24,7 +24,11 @@ def train(
     out: Annotated[Path, typer.Option(help="Directory for the run and its model.", show_default=False)],
     task: Annotated[str | None, typer.Option(help=f"One of: {', '.join(TASKS)}.  [default: translation]")] = None,
     train: Annotated[
-        list[str] | None, typer.Option(help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET.")
+        list[str] | None,
+        typer.Option(
+            help="Pairs (.tsv .csv .jsonl, .gz), or twice: SOURCE and TARGET; for classes text⇥label, for similarity "
+            "text⇥text⇥score; running text: files or folders, a Wikipedia dump (.xml, .bz2); scenes (.jsonl)."
+        ),
     ] = None,
     val: Annotated[list[str] | None, typer.Option(help="Validation data, given in the same way.")] = None,
     test: Annotated[list[str] | None, typer.Option(help="Test data, scored once at the end.")] = None,
@@ -32,7 +36,11 @@ def train(
     model: Annotated[str | None, typer.Option(help=f"For {NAMES}.  [default: the first]")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     init: Annotated[
-        str | None, typer.Option(help="Begin with the weights and the tokenizer of this model directory (fine-tuning).")
+        str | None,
+        typer.Option(
+            help="Begin with the weights and the tokenizer of this model (fine-tuning): its directory, of regard or as "
+            "Hugging Face writes it; or its id on the hub."
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same model.  [default: 1]")] = None,
     minutes: Annotated[float | None, typer.Option(help="Choose training.updates to take about so long.")] = None,

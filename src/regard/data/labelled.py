@@ -12,7 +12,7 @@ from regard.errors import DataError
 ONE = Table((("text", "label"), ("sentence", "label")))
 TWO = Table((("text", "second", "label"), ("sentence1", "sentence2", "label"), ("premise", "hypothesis", "label")))
 PAIRED = Table((("text", "second"), ("sentence1", "sentence2"), ("question", "answer")))
-SCORED = Table((("text", "second", "score"), ("sentence1", "sentence2", "score")))
+SCORED = Table((("text", "second", "score"), ("sentence1", "sentence2", "score")), number="score")
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,13 @@ SHOWN = 80  # characters of a bad row that are quoted
 @dataclass(frozen=True)
 class Table:
     """What the columns are called: first in our words, then in those that are understood, too. `inside`: a key under
-    which JSON objects may have them; `rename`: what to do where they are called otherwise."""
+    which JSON objects may have them; `rename`: what to do where they are called otherwise; `number`: a column that JSON
+    objects may have as a number."""
 
     names: tuple[Fields, ...]
     inside: str = ""
     rename: str = "rename the keys"
+    number: str = ""
 
     @property
     def width(self) -> int:
@@ -188,7 +190,7 @@ def _json_row(table: Table, text: str) -> Fields:
         named = {key.lower(): value for key, value in texts.items()} if isinstance(texts, dict) else {}
         for names in table.names:
             if set(names) <= set(named):
-                return filled(table.names[0], [_text(name, named[name]) for name in names])
+                return filled(table.names[0], [_text(name, named[name], table.number) for name in names])
     kind = f"an object with the keys {list(row)}" if isinstance(row, dict) else f"a {type(row).__name__}"
     raise DataError(
         f"no {' and '.join(table.names[0])} in this JSON",
@@ -198,7 +200,9 @@ def _json_row(table: Table, text: str) -> Fields:
     )
 
 
-def _text(key: str, value: object) -> str:
+def _text(key: str, value: object, number: str) -> str:
+    if key == number and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
     if not isinstance(value, str):
         raise DataError(f'"{key}" is not text', found=json.dumps(value)[:SHOWN], wanted="a string", do=CORRECT)
     try:

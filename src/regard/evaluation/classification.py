@@ -60,7 +60,7 @@ class Classes:
         }
 
     def picture(self) -> Trace:
-        """What share of each class was said to be what, to be drawn as a heatmap."""
+        """What share of each class was said to be what, for `draw_confusion`."""
         text = " ".join(self.labels)
         starts = np.cumsum([0, *(len(label) + 1 for label in self.labels)]).tolist()
         tokens = tuple(
@@ -100,6 +100,7 @@ def evaluate(classifier: Classifier, task: ClassificationTask) -> dict[str, dict
 def classify_and_score(classifier: Classifier, text: Labelled, *, truncate: bool = False) -> tuple[list[str], Classes]:
     """What is said of each text, and how right that is."""
     truth = classifier.tokenizers.numbers(text)
-    said = [found.label for found in classifier.classify(text.texts, truncate=truncate)]
+    found = classifier.classify(text.texts, truncate=truncate, place=text.places.__getitem__)
+    said = [each.label for each in found]
     places = {label: number for number, label in enumerate(classifier.labels)}
     return said, Classes.of(classifier.labels, truth, [places[label] for label in said])

@@ -76,6 +76,8 @@ def _marked(model: Encoder | Classifier, given: Script, padding: int) -> Reading
     if isinstance(model, Classifier) and len(sides) not in model.takes:
         wanted = " or ".join(map(str, model.takes))
         raise DataError("This classifier takes another number of texts.", found=str(len(sides)), wanted=wanted)
+    if isinstance(model, Encoder) and given.second is not None:
+        model.refuse_pairs()
     tokenizer = model.tokenizers.tokenizer
     tokens, lengths, segments = (part.to(_device(model)) for part in Examples([sides], tokenizer).batch([0]))
     _check(tokens.shape[1] + padding, model.limit)

@@ -3,7 +3,7 @@
 from regard.insight.coloured import draw_coloured
 from regard.insight.contexts import Contexts, draw_contexts
 from regard.insight.fonts import MissingFontError, font_for
-from regard.insight.heatmap import alignment, draw, positions
+from regard.insight.heatmap import alignment, draw, draw_confusion, positions
 from regard.insight.map import draw_map
 from regard.insight.parts import Coloured, Part
 from regard.insight.pictures import picture_of
@@ -25,6 +25,7 @@ __all__ = [
     "by_norms",
     "draw",
     "draw_coloured",
+    "draw_confusion",
     "draw_contexts",
     "draw_map",
     "font_for",

@@ -67,6 +67,14 @@ def alignment(
     return _alone(trace, names, _panel(trace, names[0], weights, title), path)
 
 
+def draw_confusion(trace: Trace, path: Path | str) -> Path:
+    """Draw what was taken for what: on the left what a text is, below what it was said to be."""
+    (name,) = trace.names
+    asks, reads = (Axis(row, tuple(map(shown, trace.rows[row].labels))) for row in trace.axes[name])
+    panel = Panel("", trace.weights_of(name, 0), asks, reads)
+    return paint(lambda: sheet([[panel]], LARGE, ["What was taken for what"], shade="share of the true class"), path)
+
+
 def positions(encoding: Float[np.ndarray, "positions width"], path: Path | str) -> Path:
     """Draw a table of position encodings: a row per position, a column per dimension."""
     if not encoding.size:

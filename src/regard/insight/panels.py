@@ -15,8 +15,8 @@ COLOURS = "Blues"  # one hue, white to dark: safe for every kind of colour visio
 GREY = "#5a5a5a"
 
 
-def sheet(grid: Grid, style: Style, heading: Sequence[str]) -> "Figure":
-    """The figure of a grid of panels under a heading, with one colour bar for all."""
+def sheet(grid: Grid, style: Style, heading: Sequence[str], *, shade: str = "weight") -> "Figure":
+    """The figure of a grid of panels under a heading, with one colour bar for all. shade: what it says."""
     from matplotlib.figure import Figure
 
     plan = Sheet(grid, style, heading)
@@ -28,7 +28,7 @@ def sheet(grid: Grid, style: Style, heading: Sequence[str]) -> "Figure":
     for r, row in enumerate(grid):
         for c in range(len(row)):
             _panel(figure, plan, r, c)
-    _bar(figure, plan)
+    _bar(figure, plan, shade)
     return figure
 
 
@@ -94,7 +94,7 @@ def _number(axes: "Axes", panel: Panel) -> None:
         axes.text(s, t, text, size=6.5, ha="center", va="center", color="white" if weight > 0.5 else "#333333")
 
 
-def _bar(figure: "Figure", plan: Sheet) -> None:
+def _bar(figure: "Figure", plan: Sheet, shade: str) -> None:
     """The colour bar, at the right of the first row."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -106,7 +106,7 @@ def _bar(figure: "Figure", plan: Sheet) -> None:
     bar = figure.colorbar(ScalarMappable(Normalize(0, 1), COLOURS), cax=axes, ticks=[0, 0.25, 0.5, 0.75, 1])
     bar.outline.set_linewidth(0.5)
     bar.ax.tick_params(labelsize=7.5, length=2, width=0.5)
-    bar.set_label("weight", size=8, color=GREY)
+    bar.set_label(shade, size=8, color=GREY)
 
 
 def _share(plan: Sheet, x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:

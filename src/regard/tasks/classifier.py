@@ -15,6 +15,7 @@ from regard.errors import ConfigError, DataError, LimitError
 from regard.insight import Token, TokenRow, Trace
 from regard.tasks.classification import Examples
 from regard.tasks.labels import LabelledTokenizer
+from regard.tasks.texts import Place, numbered
 from regard.tasks.traces import marked_row
 
 BATCH_TOKENS = 8192
@@ -22,6 +23,13 @@ Text = str | Sequence[str]
 """One text, or a pair of texts."""
 TAKEN = {(1,): "single texts", (2,): "pairs of texts", (2, 1): "single texts or pairs of texts, all alike"}
 """By the numbers of texts that an example may have."""
+GIVE = {
+    (1,): "give one text each; a tab in a line of a file parts two texts",
+    (2,): "give two texts each; in a file, with one tab between them",
+    (2, 1): "give all as single texts or all as pairs; in a file, a tab is between the texts of a pair",
+}
+CUT = "cut it with --truncate (truncate=True), or split it"
+SHORTEN = "give less of it"
 
 
 @dataclass(frozen=True)
@@ -67,11 +75,16 @@ class Classifier:
         config: Any = self.model.config
         return int(config.limit)
 
-    def classify(self, texts: Sequence[Text], *, truncate: bool = False) -> list[Classified]:
-        """The class of each text (or pair of texts). truncate: cut what is longer than the model can take."""
+    def classify(self, texts: Sequence[Text], *, truncate: bool = False, place: Place = numbered) -> list[Classified]:
+        """The class of each text (or pair of texts). truncate: cut what is longer than the model can take. place: what
+        to call text N, if something is wrong with it."""
         if isinstance(texts, str):
             raise DataError("classify takes a list of texts.", found="a single text", do="write [text]")
-        shares = self.probabilities(self._examples(texts, truncate=truncate)).numpy()
+        examples = self._read(texts, place)
+        if not truncate:
+            self._refuse_long(examples, place, CUT)
+        examples.cut(self.limit)
+        shares = self.probabilities(examples).numpy()
         return [
             Classified(self.labels[int(row.argmax())], dict(zip(self.labels, row.tolist(), strict=True)))
             for row in shares
@@ -96,7 +109,8 @@ class Classifier:
     def attention(self, text: str, second: str | None = None) -> Trace:
         """Where every head of every layer looks, and which words the pooling counts, in one text or in a pair."""
         sides = [text] if second is None else [text, second]
-        examples = self._examples([sides])
+        examples = self._read([sides], numbered)
+        self._refuse_long(examples, lambda _: "The text" if second is None else "The pair of texts", SHORTEN)
         row = marked_row(sides, self.tokenizers.tokenizer, self.language)
         said = self.classify([sides])[0]
         try:
@@ -114,26 +128,26 @@ class Classifier:
         meta = {"model": self.name, "class": said.label, "probability": round(said.probability, 4)}
         return Trace(rows, weights, {name: (asks[name], "text") for name in weights}, meta)
 
-    def _examples(self, texts: Sequence[Text], *, truncate: bool = False) -> Examples:
+    def _read(self, texts: Sequence[Text], place: Place) -> Examples:
         rows = [(text,) if isinstance(text, str) else tuple(text) for text in texts]
         for number, row in enumerate(rows):
             if len(row) not in self.takes or len(row) != len(rows[0]):
                 raise DataError(
                     f"This classifier takes {TAKEN[self.takes]}.",
-                    found=f"{len(row)} in text {number + 1}: {' | '.join(row)[:80]!r}",
+                    found=f"{place(number)} has {len(row)}: {' | '.join(row)[:80]!r}",
+                    do=GIVE[self.takes],
                 )
-        examples = Examples(rows, self.tokenizers.tokenizer)
-        over = np.flatnonzero(examples.lengths > self.limit) if rows else np.empty(0)
-        if len(over) and not truncate:
-            worst = int(over[0])
+        return Examples(rows, self.tokenizers.tokenizer)
+
+    def _refuse_long(self, examples: Examples, place: Place, do: str) -> None:
+        over = np.flatnonzero(examples.lengths > self.limit)
+        if len(over):
             raise LimitError(
-                f"Text {worst + 1} is longer than the model can take.",
-                found=f"{examples.lengths[worst]} tokens",
+                f"{place(int(over[0]))} is longer than the model can take.",
+                found=f"{examples.lengths[over[0]]} tokens",
                 wanted=f"at most {self.limit}, marks included",
-                do="cut it with --truncate (truncate=True), or split it",
+                do=do,
             )
-        examples.cut(self.limit)
-        return examples
 
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device

@@ -14,6 +14,7 @@ from regard.data.batches import group_by_length, pad
 from regard.errors import DataError, LimitError
 from regard.layers.pooling import First, Max, Mean
 from regard.sections import Section
+from regard.tasks.texts import Place, numbered
 from regard.text import Tokenizer
 
 BATCH_TOKENS = 2048  # on a CPU core, 1024 to 2048 were measured to be fastest
@@ -41,10 +42,11 @@ def vectors(
     *,
     budget: int | None = None,
     truncate: bool = False,
+    place: Place = numbered,
 ) -> Iterator[tuple[int, Vector]]:
     """(number of the text, its vector) as they come, the short ones first. budget: most tokens of a batch; None: what
-    suits a CPU."""
-    encoded = _encoded(tokenizer, texts, how, truncate=truncate)
+    suits a CPU. place: what to call a text that is too long."""
+    encoded = _encoded(tokenizer, texts, how, None if truncate else place)
     lengths = np.array([len(ids) + MARKS for ids in encoded], dtype=np.int64)
     device = next(bert.parameters()).device
     pool = POOLINGS[how.pooling](0)
@@ -73,15 +75,15 @@ def _groups(lengths: np.ndarray, budget: int | None) -> list[np.ndarray]:
     return np.split(order, cuts)
 
 
-def _encoded(tokenizer: Tokenizer, texts: Sequence[str], how: EmbeddingConfig, *, truncate: bool) -> list[np.ndarray]:
-    """The tokens of each text, without marks."""
+def _encoded(tokenizer: Tokenizer, texts: Sequence[str], how: EmbeddingConfig, place: Place | None) -> list[np.ndarray]:
+    """The tokens of each text, without marks. What is too long is refused by its place, or cut if there is none."""
     found: list[np.ndarray] = []
     room = max(0, how.limit - MARKS)
     for first in range(0, len(texts), AT_ONCE):
         for ids in tokenizer.encode_all([how.prefix + text for text in texts[first : first + AT_ONCE]]):
-            if len(ids) > room and not truncate:
-                place, cut = f"Text {len(found) + 1}", "cut it with --truncate (truncate=True), or "
-                raise too_long(len(ids) + MARKS, how.limit, place, cut)
+            if len(ids) > room and place is not None:
+                cut = "cut it with --truncate (truncate=True), or "
+                raise too_long(len(ids) + MARKS, how.limit, place(len(found)), cut)
             found.append(np.array(ids[:room], dtype=np.int32))
     return found
 

@@ -15,11 +15,12 @@ from regard.errors import ConfigError, DataError
 from regard.insight import Trace
 from regard.models.pretrained.networks import FOLLOWS, MASKED, POOLER
 from regard.tasks.embedding import EmbeddingConfig, Vector, listed, too_long, vectors
-from regard.tasks.texts import OneTokenizer
+from regard.tasks.texts import OneTokenizer, Place, numbered
 from regard.tasks.traces import marked_row
 from regard.text.wordpiece import PREFIX
 
 MASK = "[MASK]"
+PAIR = 2
 LEARNED = {"masked-lm": (POOLER, MASKED, FOLLOWS)}
 """What a model of ours has learned besides its encoder, by its task."""
 
@@ -78,19 +79,27 @@ class Encoder:
     ) -> Float32[np.ndarray, "N D"]:
         """A vector for each text, in their order. pooling: "cls", "mean" or "max"; normalize: to length 1; if they are
         not given, as the model was made for. truncate: cut what is longer than the model can take. batch_tokens: most
-        tokens that are computed together; if it is not given, what suits a CPU."""
+        tokens that are computed together; if it is not given, what suits a CPU. place: what to call text N, if it is
+        too long."""
         found = np.empty((len(texts), self.bert.config.width), dtype=np.float32)
         for number, vector in self.vectors(texts, batch_tokens=batch_tokens, truncate=truncate, **how):
             found[number] = vector
         return found
 
     def vectors(
-        self, texts: Sequence[str], *, batch_tokens: int | None = None, truncate: bool = False, **how: Any
+        self,
+        texts: Sequence[str],
+        *,
+        batch_tokens: int | None = None,
+        truncate: bool = False,
+        place: Place = numbered,
+        **how: Any,
     ) -> Iterator[tuple[int, Vector]]:
         """The same as (number of the text, its vector), as they come."""
         asked = {key: value for key, value in how.items() if value is not None}
         config = self._limited(EmbeddingConfig.parse(self.embedding.model_dump() | asked, where="embed"))
-        return vectors(self.engine, self.tokenizer, listed(texts), config, budget=batch_tokens, truncate=truncate)
+        known = listed(texts)
+        return vectors(self.engine, self.tokenizer, known, config, budget=batch_tokens, truncate=truncate, place=place)
 
     def _limited(self, how: EmbeddingConfig) -> EmbeddingConfig:
         """With a limit that the model has."""
@@ -145,8 +154,20 @@ class Encoder:
         rows = {"text": marked_row(sides, self.tokenizer, self.language)}
         return Trace(rows, weights, dict.fromkeys(weights, ("text", "text")), {"model": self.name})
 
+    def refuse_pairs(self) -> None:
+        """If it has no way to tell a second text from the first."""
+        if self.bert.config.segments < PAIR:
+            raise DataError(
+                f"{self.name or 'This model'} takes single texts, not pairs.",
+                found="one segment only (type_vocab_size=1)",
+                wanted="a segment for each text of a pair",
+                do="give one text",
+            )
+
     def _read(self, text: str, second: str | None) -> tuple[Tensor, Tensor, Tensor]:
         """Tokens, lengths and segments of [CLS] text [SEP], or of [CLS] text [SEP] second [SEP]."""
+        if second is not None:
+            self.refuse_pairs()
         first = [self.tokenizer.start, *self.tokenizer.encode(text), self.tokenizer.end]
         behind = [] if second is None else [*self.tokenizer.encode(second), self.tokenizer.end]
         return self._batch(first, behind)

@@ -14,6 +14,7 @@ from regard.errors import DataError
 SCORES = 1 << 23
 """Scores that are held at a time: with many questions those of all lines would not fit into memory."""
 SMALLEST = 1e-12
+MATRIX = ".npy"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Index:
         try:
             found = np.load(path, mmap_mode="c", allow_pickle=False)  # "c": torch wants what it could write to
         except (OSError, ValueError, EOFError) as error:
-            raise DataError(f"{path} cannot be read.", found=str(error)[:120], do="make it with regard embed") from None
+            raise _unreadable(Path(path), error) from None
         if not isinstance(found, np.ndarray) or found.ndim != 2 or not np.issubdtype(found.dtype, np.floating):
             held = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else "several arrays"
             raise DataError(f"{path} holds no vectors.", found=held, wanted="a row for each line")
@@ -77,6 +78,16 @@ class Index:
         block = self.vectors[first:end]
         products = (block @ wanted[0])[None] if len(wanted) == 1 else wanted @ block.T
         return products.div_(self.lengths[first:end])
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    other = path.suffix != MATRIX and not isinstance(error, OSError)
+    return DataError(
+        f"{path} cannot be read as vectors.",
+        found=f"a file that ends in {path.suffix or 'nothing'}" if other else str(error)[:120],
+        wanted=f"a matrix with a row for each line ({MATRIX})",
+        do=f"make it: regard embed MODEL --input LINES --output {path.with_suffix(MATRIX).name}",
+    )
 
 
 Found = tuple[Tensor, Tensor]

@@ -84,6 +84,27 @@ class ScoredPairs:
             return cls(firsts, list(read.labels), None, read.places, read.fingerprint)
         return cls(firsts, [texts[1] for texts in read.texts], _scores(read, highest), read.places, read.fingerprint)
 
+    @classmethod
+    def held_out(cls, split: str, paths: tuple[str, ...], highest: float) -> "ScoredPairs":
+        """Pairs to score a model with: what has no scores, or nothing to be ranked by, is refused."""
+        found = cls.read(paths, highest, SCORED, PAIRED, SCORED)  # a row that is neither shall have scores
+        named, leave = " and ".join(paths), f"or leave --{split} out"
+        if found.scores is None:
+            raise DataError(
+                f"{named}: --{split} needs scores, which only training may go without.",
+                found=f"two texts, no score, in {found.places[0]}",
+                wanted="text⇥text⇥score",
+                do=f"add a score from 0 to {highest:g} to each pair, {leave}",
+            )
+        if np.ptp(found.scores) == 0:
+            raise DataError(
+                f"{named}: all scores are equal, so no pair is more alike than another.",
+                found=f"{found.scores[0] * highest:g} in each of {len(found)} pairs",
+                wanted="at least two different scores",
+                do=f"add pairs that are more or less alike, {leave}",
+            )
+        return found
+
     def __len__(self) -> int:
         return len(self.firsts)
 
@@ -117,7 +138,7 @@ class SimilarityTask:
         self.texts = {"train": ScoredPairs.read(config.data.train, highest, SCORED, PAIRED)}
         for split, paths in (("val", config.data.val), ("test", config.data.test)):
             if paths:
-                self.texts[split] = ScoredPairs.read(paths, highest, SCORED)
+                self.texts[split] = ScoredPairs.held_out(split, paths, highest)
         train = self.texts["train"]
         both = [*train.firsts, *train.seconds]
         self.tokenizers = tokenizers or OneTokenizer(train_tokenizer(both, config.tokenizer))

@@ -1,5 +1,6 @@
 """Tasks on single texts: their files, and their one tokenizer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +10,14 @@ from pydantic import Field, model_validator
 from regard.config import Tree
 from regard.sections import Section
 from regard.text import Tokenizer, TokenizerConfig
+
+Place = Callable[[int], str]
+"""What a text is called in a message, by its number from 0."""
+
+
+def numbered(row: int) -> str:
+    """The place of a text in a list."""
+    return f"Text {row + 1}"
 
 
 class TextFiles(Section):

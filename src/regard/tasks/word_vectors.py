@@ -12,7 +12,7 @@ from torch import nn
 from regard.config import Tree, nearest
 from regard.errors import ConfigError, DataError
 from regard.tasks.embedding import Vector, listed
-from regard.tasks.texts import OneTokenizer
+from regard.tasks.texts import OneTokenizer, Place, numbered
 from regard.text.tokenizer import SPECIALS
 from regard.text.words import words_of
 
@@ -93,6 +93,7 @@ class WordVectors:
         pooling: str | None = None,
         normalize: bool | None = None,
         truncate: bool = False,
+        place: Place = numbered,
     ) -> Iterator[tuple[int, Vector]]:
         """The same as (number of the text, its vector), as they come. None: mean, not normalized."""
         pooling = pooling or "mean"
