@@ -19,7 +19,7 @@ An option with … can be given several times. What is asked for goes to standar
 error. Exit codes: 0, 1 (error), 2 (usage), 130 (Ctrl-C).
 """
 KINDS = {str: "TEXT", Path: "PATH", int: "NUMBER", float: "NUMBER"}
-SAID = re.compile(r"\s*\[default: ([^\]]+)\]")
+SAID = re.compile(r"\s*\(default: ([^)]+)\)")
 
 
 def on_files(files: Files, *, config: Any, **_: Any) -> Files:

@@ -1,8 +1,10 @@
 """The commands as a person types them, on a model trained in a second."""
 
 import gzip
+import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from regard import bundle
-from regard.cli.main import app
+from regard.cli.main import COMMANDS, app
 from tests.commands import Run
 from tests.runs import run_tiny, write_reversals
 
@@ -42,6 +44,14 @@ def test_every_command_explains_itself(command: str) -> None:
     result = CliRunner().invoke(app, [command, "--help"])
     assert result.exit_code == 0
     assert "Usage" in result.stdout
+
+
+def test_square_brackets_in_help_are_not_swallowed_as_markup() -> None:
+    for command in COMMANDS:
+        options = inspect.get_annotations(command).values()
+        helps = [mark.help or "" for option in options for mark in getattr(option, "__metadata__", ())]
+        assert not [text for text in helps if re.search(r"\[[a-z]", text)], command.__name__
+    assert "(default: as many as cores)" in " ".join(CliRunner().invoke(app, ["lab", "--help"]).output.split())
 
 
 def test_train_writes_a_model_and_prints_scores_on_stdout(tmp_path: Path, run: Run) -> None:

@@ -33,7 +33,7 @@ def compare(
     trials: Annotated[int, typer.Option(help="Recipes that each model tries, with a fifth of the budget each.")] = 3,
     seeds: Annotated[str, typer.Option(help="Each model is trained once with each, such as 1,2,3.")] = "1",
     parameters: Annotated[
-        int | None, typer.Option(help="Size of all models, ± 10 %.  [default: as the last model]")
+        int | None, typer.Option(help="Size of all models, ± 10 % (default: as the last model).")
     ] = None,
     challenges: Annotated[str | None, typer.Option(help="Challenge sets (.jsonl).")] = None,
     alignments: Annotated[

@@ -21,7 +21,7 @@ CLASSES, WIDTH = 20, 24
 
 
 def doctor(
-    task: Annotated[str | None, typer.Option(help=f"{' or '.join(TASKS)}.  [default: {TASKS[0]}]")] = None,
+    task: Annotated[str | None, typer.Option(help=f"{' or '.join(TASKS)} (default: {TASKS[0]}).")] = None,
     train: Annotated[
         list[str] | None,
         typer.Option(
@@ -31,7 +31,7 @@ def doctor(
     val: Annotated[list[str] | None, typer.Option(help="Validation data, given in the same way.")] = None,
     test: Annotated[list[str] | None, typer.Option(help="Test data.")] = None,
     langs: Annotated[str, typer.Option(help="Languages, such as en-zh.")] = "",
-    model: Annotated[str | None, typer.Option(help=f"{NAMES}.  [default: transformer:tiny]")] = None,
+    model: Annotated[str | None, typer.Option(help=f"{NAMES} (default: transformer:tiny).")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     init: Annotated[str | None, typer.Option(help="The model directory that training would begin with.")] = None,
     no_trial: Annotated[bool, typer.Option("--no-trial", help="Make no updates to see how long they take.")] = False,

@@ -28,11 +28,11 @@ def embed(
         Path | None, typer.Option(help="x.npy (a matrix) or x.jsonl (text and vector a line); JSONL to stdout if none.")
     ] = None,
     pooling: Annotated[
-        str | None, typer.Option(help="cls, mean or max.  [default: as the model was made for]", show_default=False)
+        str | None, typer.Option(help="cls, mean or max (default: as the model was made for).", show_default=False)
     ] = None,
     normalize: Annotated[
         bool | None,
-        typer.Option("--normalize/--no-normalize", help="Vectors of length 1.  [default: as the model was made for]"),
+        typer.Option("--normalize/--no-normalize", help="Vectors of length 1 (default: as the model was made for)."),
     ] = None,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
     engine: Engine = "torch",

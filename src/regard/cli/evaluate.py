@@ -40,7 +40,7 @@ def evaluate(
     beam: Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy.")] = 5,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
     stride: Annotated[
-        int | None, typer.Option(help="Raw text: tokens that a window moves on.  [default: half of its tokens]")
+        int | None, typer.Option(help="Raw text: tokens that a window moves on (default: half of its tokens).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="All figures as one JSON object.")] = False,
     alignments: Annotated[

@@ -41,7 +41,7 @@ def generate(
     stream: Annotated[
         bool | None,
         typer.Option(
-            "--stream/--no-stream", help="Show the text as it is chosen.  [default: on a terminal, for one text]"
+            "--stream/--no-stream", help="Show the text as it is chosen (default: on a terminal, for one text)."
         ),
     ] = None,
     explain: Annotated[

@@ -10,10 +10,10 @@ import typer
 
 def lab(
     out: Annotated[Path, typer.Option(help="Directory for the report, the models and what was measured.")],
-    claims: Annotated[list[str] | None, typer.Argument(help="Claims by name.  [default: all]")] = None,
+    claims: Annotated[list[str] | None, typer.Argument(help="Claims by name (default: all).")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One seed and short trainings: minutes, not hours.")] = False,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Models or claims at a time.  [default: as many as cores]")
+        int | None, typer.Option(min=1, help="Models or claims at a time (default: as many as cores).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print lab.json instead of a line for each claim.")] = False,
 ) -> None:

@@ -33,7 +33,7 @@ def look(
     probe: Annotated[
         int | None, typer.Option(help="Instead of a sentence: this probe sentence, 1 to 4, as it was in training,")
     ] = None,
-    update: Annotated[int | None, typer.Option(help="after so many updates.  [default: the last kept]")] = None,
+    update: Annotated[int | None, typer.Option(help="after so many updates (default: the last kept).")] = None,
     web: Annotated[
         bool, typer.Option("--web", help="Serve the model and open its page, to type any sentence.")
     ] = False,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def runs(
     directories: Annotated[
-        list[Path] | None, typer.Argument(help="Runs, or directories with runs below.  [default: here]")
+        list[Path] | None, typer.Argument(help="Runs, or directories with runs below (default: here).")
     ] = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Show the settings that differ between these runs.")

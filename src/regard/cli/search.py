@@ -26,7 +26,7 @@ def search(
     pooling: Annotated[
         str | None,
         typer.Option(
-            help="cls, mean or max: of the lines and the questions.  [default: as the model was made for]",
+            help="cls, mean or max: of the lines and the questions (default: as the model was made for).",
             show_default=False,
         ),
     ] = None,

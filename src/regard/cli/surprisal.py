@@ -24,7 +24,7 @@ def surprisal(
     ] = None,
     stride: Annotated[
         int | None,
-        typer.Option(help="How far the window moves over a text longer than it.  [default: half]", show_default=False),
+        typer.Option(help="How far the window moves over a text longer than it (default: half).", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:

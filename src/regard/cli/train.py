@@ -22,7 +22,7 @@ NAMES = "; ".join(
 
 def train(
     out: Annotated[Path, typer.Option(help="Directory for the run and its model.", show_default=False)],
-    task: Annotated[str | None, typer.Option(help=f"One of: {', '.join(TASKS)}.  [default: translation]")] = None,
+    task: Annotated[str | None, typer.Option(help=f"One of: {', '.join(TASKS)} (default: translation).")] = None,
     train: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,7 +33,7 @@ def train(
     val: Annotated[list[str] | None, typer.Option(help="Validation data, given in the same way.")] = None,
     test: Annotated[list[str] | None, typer.Option(help="Test data, scored once at the end.")] = None,
     langs: Annotated[str, typer.Option(help="Languages, such as en-zh.")] = "",
-    model: Annotated[str | None, typer.Option(help=f"For {NAMES}.  [default: the first]")] = None,
+    model: Annotated[str | None, typer.Option(help=f"For {NAMES} (default: the first).")] = None,
     config: Annotated[Path | None, typer.Option(help="Settings in TOML.")] = None,
     init: Annotated[
         str | None,
@@ -42,7 +42,7 @@ def train(
             "Hugging Face writes it; or its id on the hub."
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Same seed, same model.  [default: 1]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same model (default: 1).")] = None,
     minutes: Annotated[float | None, typer.Option(help="Choose training.updates to take about so long.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the run in --out stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Start anew in --out.")] = False,
