@@ -51,7 +51,8 @@ def test_square_brackets_in_help_are_not_swallowed_as_markup() -> None:
         options = inspect.get_annotations(command).values()
         helps = [mark.help or "" for option in options for mark in getattr(option, "__metadata__", ())]
         assert not [text for text in helps if re.search(r"\[[a-z]", text)], command.__name__
-    assert "(default: as many as cores)" in " ".join(CliRunner().invoke(app, ["lab", "--help"]).output.split())
+    shown = CliRunner().invoke(app, ["lab", "--help"]).output
+    assert "(default: as many as cores)" in re.sub(r"[│\s]+", " ", shown)
 
 
 def test_train_writes_a_model_and_prints_scores_on_stdout(tmp_path: Path, run: Run) -> None:
