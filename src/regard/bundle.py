@@ -31,8 +31,11 @@ ROWS = {
 def load(model: str | Path) -> Any:
     """A trained model with the verbs it has: `load("runs/en-zh").translate(["Hello."])`. Also a BERT, a GPT-2 or
     a Marian as transformers or sentence-transformers write it, in a directory or by its id on the hub:
-    `load("google-bert/bert-base-uncased")`."""
+    `load("google-bert/bert-base-uncased")`; or a file of word vectors, as word2vec writes them:
+    `load("vectors.bin").nearest("bank")`."""
     directory, name = _found(model)
+    if directory.is_file():
+        return catalogue.find(catalogue.task_entry("words").verbs).read(directory)
     if directory.is_dir() and foreign.is_foreign(directory):
         return _load_foreign(directory, name)
     config = read_config(directory)

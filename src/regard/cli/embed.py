@@ -21,7 +21,10 @@ WRITERS = (".npy", ".jsonl")
 
 def embed(
     model: Annotated[
-        str, typer.Argument(help="Model directory, of regard or as Hugging Face writes it; or an id on its hub.")
+        str,
+        typer.Argument(
+            help="Model directory, of regard or as Hugging Face writes it; an id on its hub; or a file of word vectors."
+        ),
     ],
     input: Annotated[str, typer.Option(help="Text file, a text a line (.gz too; - for stdin).")] = "-",
     output: Annotated[

@@ -5,6 +5,7 @@ from regard.insight.contexts import Contexts, draw_contexts
 from regard.insight.fonts import MissingFontError, font_for
 from regard.insight.heatmap import alignment, draw, draw_confusion, positions
 from regard.insight.map import draw_map
+from regard.insight.neighbours import Neighbourhood, draw_neighbourhood
 from regard.insight.parts import Coloured, Part
 from regard.insight.pictures import picture_of
 from regard.insight.rollout import by_norms, rollout
@@ -16,6 +17,7 @@ __all__ = [
     "Coloured",
     "Contexts",
     "MissingFontError",
+    "Neighbourhood",
     "Part",
     "Tags",
     "Token",
@@ -28,6 +30,7 @@ __all__ = [
     "draw_confusion",
     "draw_contexts",
     "draw_map",
+    "draw_neighbourhood",
     "font_for",
     "picture_of",
     "positions",

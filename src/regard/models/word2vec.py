@@ -56,3 +56,15 @@ class Word2Vec(nn.Module):
     def vectors(self) -> Float[Tensor, "V D"]:
         """v of each word: what the model is for."""
         return self.words.detach() * SCALE
+
+
+class GivenVectors(nn.Module):
+    """The vectors of words as somebody has made them, to be used and not to be trained."""
+
+    def __init__(self, words: Float[Tensor, "V D"]) -> None:
+        super().__init__()
+        self.words = nn.Parameter(words, requires_grad=False)
+
+    def vectors(self) -> Float[Tensor, "V D"]:
+        """They are what the model is for."""
+        return self.words.detach()

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.errors import DataError, LimitError
+from regard.errors import DataError
 from regard.insight import Contexts
+from regard.tasks.embedding import too_long
 
 SHOWN = 80
 
@@ -20,20 +21,22 @@ def word_contexts(encoder: Any, word: str, sentences: Sequence[str]) -> Contexts
     It is looked for as a word, whatever its case; in writing without spaces, as it stands. The first in a sentence
     counts.
     """
-    tokenizer, network = encoder.tokenizer, encoder.model.bert
+    tokenizer, network = encoder.tokenizers.tokenizer, encoder.model.bert
     alone = network.words.weight[tokenizer.encode(word)]
     if not len(alone):
         raise DataError("The word is empty.", found=repr(word))
+    if not sentences:
+        raise DataError(
+            "There is no sentence to see the word in.",
+            wanted=f"sentences with {word!r}, one a line",
+            do="check that this is the file you meant",
+        )
     moved = []
     for number, sentence in enumerate(sentences, start=1):
         places = _places(tokenizer.pieces(sentence), word, sentence, number)
         ids = [tokenizer.start, *tokenizer.encode(sentence), tokenizer.end]
         if len(ids) > encoder.limit:
-            raise LimitError(
-                f"Sentence {number} is longer than the model can take.",
-                found=f"{len(ids)} tokens",
-                wanted=f"at most {encoder.limit}, marks included",
-            )
+            raise too_long(len(ids), encoder.limit, f"Sentence {number}", "leave it out, or ")
         tokens = torch.tensor([ids], device=alone.device)
         layers = network.layers(tokens, torch.tensor([len(ids)], device=alone.device))
         moved.append(torch.stack([layer[0, places].mean(0) for layer in layers]))

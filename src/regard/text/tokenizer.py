@@ -44,7 +44,7 @@ class Piece:
 
 
 class Tokenizer:
-    """HF `tokenizers` behind five verbs. It adds no start or end mark: who needs one puts it there."""
+    """HF `tokenizers` behind six verbs. It adds no start or end mark: who needs one puts it there."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
@@ -78,6 +78,11 @@ class Tokenizer:
         if encoded.tokens[:1] == [SPACE] and places[1:] and places[1][0] == 0:
             places[0] = (0, 0)
         return self._pieces(self._known(encoded.ids), encoded.tokens, places)
+
+    def normal(self, text: str) -> str:
+        """The text as the vocabulary has it, such as in small letters."""
+        normaliser = self.backend.normalizer
+        return _valid(text) if normaliser is None else str(normaliser.normalize_str(_valid(text)))
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text; marks such as </s> are left out, invalid byte sequences become �."""

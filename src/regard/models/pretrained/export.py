@@ -20,6 +20,7 @@ from regard.models.pretrained.marian_habits import generation_json
 from regard.models.pretrained.networks import CLASSIFIER, FOLLOWS, OPTIONAL, without
 from regard.models.pretrained.sentences import write_embedding
 from regard.models.transformer import Transformer
+from regard.models.word2vec import GivenVectors, Word2Vec
 from regard.text.bert_files import write_tokenizer
 from regard.text.marian_files import LANGS, write_tokenizers
 from regard.text.spm_backend import is_sentencepiece
@@ -31,7 +32,8 @@ def export_hf(loaded: Any, directory: Path) -> str:
     kind = type(loaded.model)
     if kind not in WRITERS:
         told = ", ".join(kind.__name__ for kind in WRITERS)
-        raise ConfigError("This model has no form in transformers.", found=kind.__name__, wanted=told)
+        do = OTHERWISE.get(kind, "")
+        raise ConfigError("This model has no form in transformers.", found=kind.__name__, wanted=told, do=do)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise BundleError(f"{directory} is not empty.", do="give a new directory")
     return WRITERS[kind](loaded, directory)
@@ -92,6 +94,8 @@ WRITERS: dict[type[nn.Module], Callable[[Any, Path], str]] = {
     Transformer: _write_marian,
 }
 """Our model, and what writes it; it tells the class of transformers."""
+OTHERWISE: dict[type[nn.Module], str] = dict.fromkeys((Word2Vec, GivenVectors), "write word vectors with --to word2vec")
+"""What to do with a model that transformers does not have."""
 
 
 def _write_weights(directory: Path, tensors: Mapping[str, Tensor]) -> None:
