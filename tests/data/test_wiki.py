@@ -40,6 +40,7 @@ MODERN = """  <page>
     <ns>{space}</ns>
     <id>7</id>
     <revision>
+      <comment>somebody has mended what was wrong here</comment>
       {text}
       <sha1>abc</sha1>
     </revision>
@@ -64,7 +65,7 @@ def test_pages_that_are_no_articles_are_left_out_where_pages_tell(space: int) ->
     text = "<text>The {} has quite a few words.\nAnd two lines.</text>"
     others = modern("Other", space, text.format("other"))
     articles = [*modern("Bank", 0, text.format("bank")), *modern("River", 0, text.format("river"))]
-    found = [document[0] for document in read_wiki([*others, *articles[:9], *others, *articles[9:]])]
+    found = [document[0] for document in read_wiki([*others, *articles[:10], *others, *articles[10:]])]
     assert found == ["The bank has quite a few words.", "The river has quite a few words."]
 
 
