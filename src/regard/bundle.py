@@ -71,9 +71,7 @@ def build_model(config: Tree, sizes: Mapping[str, Any]) -> nn.Module:
 def read_config(directory: Path) -> Tree:
     """The settings of a model directory."""
     if not directory.is_dir():
-        raise BundleError(
-            f"There is no model directory {directory}.", do="give the directory that regard train --out made"
-        )
+        raise _missing(directory)
     config = read_json(directory / CONFIG)
     if "format" not in config:
         others = " or ".join(foreign.READERS)
@@ -135,9 +133,16 @@ def _trained_elsewhere(found: foreign.Foreign, place: str) -> Trained:
 
 def _found(model: str | Path) -> tuple[Path, str]:
     """Where a model is, and its name; one of the hub is fetched."""
-    if not Path(model).exists() and hub.is_id(str(model)):
+    if not Path(model).exists():
+        if not hub.is_id(str(model)):
+            raise _missing(Path(model), f"; a model of the hub is written owner/name, such as {hub.EXAMPLE}")
         return hub.fetched(str(model)), str(model)
     return Path(model), Path(model).resolve().name
+
+
+def _missing(directory: Path, more: str = "") -> BundleError:
+    do = f"give the directory that regard train --out made{more}"
+    return BundleError(f"There is no model directory {directory}.", do=do)
 
 
 def _check(config: Tree, path: Path) -> None:

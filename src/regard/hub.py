@@ -1,4 +1,4 @@
-"""A checkpoint by its id on the Hugging Face hub, such as "google-bert/bert-base-uncased"."""
+"""A checkpoint by its id on the Hugging Face hub: owner/name."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,10 @@ from pathlib import Path
 from regard.errors import BundleError
 
 ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-FILES = ["*.json", "vocab.txt", "*/vocab.txt", "merges.txt", "*.spm", "model*.safetensors"]
+EXAMPLE = "google-bert/bert-base-uncased"
+WEIGHTS = ["model*.safetensors", "0_*/model*.safetensors"]
+"""Those of the model itself, which sentence-transformers may keep in 0_Transformer; not of checkpoints beside it."""
+FILES = ["*.json", "vocab.txt", "*/vocab.txt", "merges.txt", "*.spm", *WEIGHTS]
 PICKLED = ["*pytorch_model*.bin"]
 """Fetched only where there is no safetensors."""
 
@@ -27,7 +30,7 @@ def fetched(name: str) -> Path:
         ) from None
     try:
         directory = Path(snapshot_download(name, allow_patterns=FILES))
-        if not any(directory.glob("model*.safetensors")):
+        if not any(found for pattern in WEIGHTS for found in directory.glob(pattern)):
             directory = Path(snapshot_download(name, allow_patterns=[*FILES, *PICKLED]))
     except GatedRepoError:
         raise BundleError(

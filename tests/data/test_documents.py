@@ -32,5 +32,8 @@ def test_faults_are_named(tmp_path: Path) -> None:
     (tmp_path / "w.xml").write_text("<page><text>#REDIRECT [[x]]</text></page>")
     with pytest.raises(DataError, match="no sentence"):
         list(DocumentReader([str(tmp_path / "w.xml")]))
+    (tmp_path / "empty.txt").write_text(" \n")
+    with pytest.raises(DataError, match=r"is empty(.|\n)*wanted: text, blank lines between documents; or a Wikipedia"):
+        list(DocumentReader([str(tmp_path / "empty.txt")]))
     with pytest.raises(DataError, match="does not exist"):
         list(DocumentReader([str(tmp_path / "none.txt")]))

@@ -71,3 +71,19 @@ def test_scores_stand_in_the_last_column(tmp_path: Path) -> None:
     (tmp_path / "b.tsv").write_text("a\tb\n")
     pairs = read_labelled([str(tmp_path / "b.tsv")], labelled.SCORED, labelled.PAIRED)
     assert (pairs.texts, pairs.labels, pairs.sides) == ((("a",),), ("b",), 1)
+
+
+@pytest.mark.parametrize(
+    ("tables", "wanted"),
+    [
+        (BOTH, "rows of text, second, label; or of text, label"),
+        ((labelled.ONE,), "rows of text, label"),
+        ((labelled.SCORED,), "rows of text, second, score"),
+    ],
+)
+def test_what_an_empty_file_should_hold_is_told(
+    tmp_path: Path, tables: tuple[labelled.Table, ...], wanted: str
+) -> None:
+    (tmp_path / "a.tsv").write_text("\n")
+    with pytest.raises(DataError, match=f"is empty(.|\n)*wanted: {wanted}\n"):
+        read_labelled([str(tmp_path / "a.tsv")], *tables)

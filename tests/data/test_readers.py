@@ -342,12 +342,12 @@ def test_an_empty_line_in_one_of_two_files_is_a_bad_row_of_that_file(write: Writ
 def test_a_file_without_text_is_called_empty(write: Write, name: str, content: str, found: str) -> None:
     path = write(name, gzip.compress(content.encode()) if name.endswith("gz") else content)
     for options in ({}, {"bad_rows": "skip"}):
-        says(refusal(path, **options), f"{path} is empty", found)
+        says(refusal(path, **options), f"{path} is empty", found, "wanted: a pair on each line")
 
 
 def test_an_empty_one_of_two_files_is_named(write: Write) -> None:
     source, target = write("a.en", "a\n"), write("a.zh", "\n")
-    says(refusal(source, target), f"{target} is empty")
+    says(refusal(source, target), f"{target} is empty", "wanted: a sentence on each line")
 
 
 def test_a_missing_file_and_a_directory_are_named(tmp_path: Path) -> None:

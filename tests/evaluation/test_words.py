@@ -94,7 +94,7 @@ def test_word_similarity_is_the_rank_correlation_of_what_is_known(tmp_path: Path
         ("a b 1\na b\n", r"pairs.txt, line 2: not a pair of words(.|\n)*found: 'a b'(.|\n)*wanted: word word score"),
         ("a b c 1\n", "line 1: not a pair of words"),
         ("a b high\n", "line 1: not a pair of words"),
-        ("", "pairs.txt is empty"),
+        ("", r"pairs.txt is empty(.|\n)*wanted: word word score on each line"),
         ("x y 1\na b 2\n", r"know too few words(.|\n)*found: 1 of 2 pairs"),
     ],
 )

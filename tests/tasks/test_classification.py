@@ -13,9 +13,11 @@ from tokenizers.processors import BertProcessing
 
 import regard
 from regard.data.batches import Share
+from regard.data.labelled import ONE, read_labelled
 from regard.errors import BundleError, ConfigError, DataError, LimitError
-from regard.evaluation.classification import Classes
+from regard.evaluation.classification import Classes, classify_and_score, evaluate
 from regard.tasks.classification import Examples
+from regard.tasks.classifier import Classifier
 from regard.tasks.texts import WordPieceConfig
 from regard.text import train_tokenizer
 from regard.training.settings import resolve
@@ -237,16 +239,43 @@ def test_what_the_pooling_counts_is_shown(tmp_path: Path) -> None:
         regard.load(tmp_path / "last").attention("the old cat is here")
 
 
-def test_f1_and_confusion_by_hand() -> None:
-    found = Classes.of(("a", "b", "c"), truth=[0, 0, 0, 1, 1, 2], said=[0, 0, 1, 1, 0, 2])
-    assert found.confusion.tolist() == [[2, 1, 0], [1, 1, 0], [0, 0, 1]]
-    assert found.accuracy == pytest.approx(4 / 6)
-    assert [row["f1"] for row in found.table()] == pytest.approx([2 / 3, 1 / 2, 1.0])
-    assert found.macro_f1 == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
+def test_precision_recall_f1_and_confusion_by_hand() -> None:
+    """Of 5 a's 3 are right and 2 are called b; of 7 b's 1 is called a and 2 are called c; both c's are right."""
+    truth = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 2, 2]
+    said = [0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+    found = Classes.of(("a", "b", "c"), truth=truth, said=said)
+    assert found.confusion.tolist() == [[3, 2, 0], [1, 4, 2], [0, 0, 2]]
+    assert found.accuracy == pytest.approx(9 / 14)
+    assert [row["label"] for row in found.table()] == ["a", "b", "c"]
+    assert [row["precision"] for row in found.table()] == pytest.approx([3 / 4, 4 / 6, 2 / 4])
+    assert [row["recall"] for row in found.table()] == pytest.approx([3 / 5, 4 / 7, 2 / 2])
+    assert [row["f1"] for row in found.table()] == pytest.approx([6 / 9, 8 / 13, 4 / 6])
+    assert [row["texts"] for row in found.table()] == [5, 7, 2]
+    assert found.macro_f1 == pytest.approx((6 / 9 + 8 / 13 + 4 / 6) / 3)
     picture = found.picture()
-    assert picture.weights["confusion"][0].sum(1).tolist() == pytest.approx([1.0, 1.0, 1.0])
+    shares = [[3 / 5, 2 / 5, 0], [1 / 7, 4 / 7, 2 / 7], [0, 0, 1]]
+    assert picture.axes["confusion"] == ("is", "said to be")
+    np.testing.assert_allclose(picture.weights["confusion"][0], shares, rtol=1e-6)
     unsaid = Classes.of(("a", "b", "c"), truth=[0, 0, 1], said=[0, 1, 1])
     assert unsaid.macro_f1 == pytest.approx((2 / 3 + 2 / 3) / 2)
+
+
+def test_a_classifier_that_always_says_the_same_fills_one_column_of_the_confusion(tmp_path: Path) -> None:
+    tree = tree_of(tmp_path)
+    run = prepare(tree, tmp_path / "out", Silent())
+    with torch.no_grad():
+        run.model.classify.weight.zero_()
+        run.model.classify.bias.copy_(torch.tensor([0.0, 0.0, 1.0]))
+    counts = np.bincount(run.task.labels["val"].tolist(), minlength=3).tolist()
+    column = [[0, 0, count] for count in counts]
+    classifier = Classifier(run.model, run.task.tokenizers)
+    figures = evaluate(classifier, run.task)["val"]
+    assert figures["confusion"] == column
+    assert [row["recall"] for row in figures["classes"]] == [0, 0, 1]
+    assert [row["precision"] for row in figures["classes"]] == pytest.approx([0, 0, counts[2] / 40])
+    said, found = classify_and_score(classifier, read_labelled(tree["data"]["val"], ONE))
+    assert said == ["tool"] * 40
+    assert found.confusion.tolist() == column
 
 
 @pytest.mark.parametrize("architecture", ["BertModel", "BertForPreTraining", "BertForSequenceClassification"])

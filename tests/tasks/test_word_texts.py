@@ -135,5 +135,5 @@ def test_a_line_without_one_separator_is_named(tmp_path: Path, line: str) -> Non
 
 def test_a_file_without_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.words").write_text("\n\n")
-    with pytest.raises(DataError, match="is empty"):
+    with pytest.raises(DataError, match=r"is empty(.|\n)*wanted: source words \|\|\| target words on each line"):
         read_word_pairs([str(tmp_path / "x.words")])

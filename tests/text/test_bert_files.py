@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegacy
 
 from regard.errors import BundleError
 from regard.text import Tokenizer, TokenizerConfig, train_tokenizer
@@ -43,6 +45,9 @@ def test_ids_from_the_vocabulary_of_bert_base_uncased_are_theirs(tmp_path: Path)
     assert len(ours) == 30522
     assert (ours.pad, ours.unknown, ours.start, ours.end, ours.mask) == (0, 100, 101, 102, 103)
     assert ours.encode("The [MASK] of") == [1996, 103, 1997]
+    assert ours.encode("Hello, World!") == [7592, 1010, 2088, 999]
+    assert ours.encode("unaffable") == [14477, 20961, 3468]
+    assert ours.encode("Héllo 北京") == [7592, 1781, 1755]
     assert_same(ours, transformers.BertTokenizer.from_pretrained(tmp_path))
 
 
@@ -92,6 +97,73 @@ def test_the_choices_of_chinese_multilingual_and_cased_models_are_heeded(choices
     theirs.save_pretrained(tmp_path / "whole")  # tokenizer.json
     assert (tmp_path / "whole" / "tokenizer.json").exists()
     assert_same(read_tokenizer(tmp_path / "whole"), theirs)
+
+
+MIXED = [
+    "我在北京大学学习NLP，已经3年了！", "BERT模型（2018年）由Google提出。", "今天天气很好😀，我们去Café喝咖啡吧…",
+    "Héllo Wörld, naïve façade & Ångström", "e\u0301te\u0301 n\u0303o", "Straße ÉCOLE Ünïcode İstanbul",
+    "価格は¥1,200です。カタカナ ひらがな", "한국어 텍스트", "𠀀𠮷野家", "a你b好c", "U.S.A. don't e-mail@x.org #tag 50%",
+    "全角：ＡＢＣ１２３　空格", "“引号”‘单’《书名》、顿号", "emoji 👩\u200d👧 🇩🇪 ok", "tab\there\nnew line\u00a0nbsp",
+]  # fmt: skip
+UNKNOWN = "咖🇩"
+
+
+def spelt(texts: list[str]) -> list[str]:
+    """A vocabulary of all characters of some texts, cased or not, with accents or without, but for a few."""
+    forms = [form for text in texts for form in (text, text.lower())]
+    letters = {letter for form in forms for text in (form, unicodedata.normalize("NFD", form)) for letter in text}
+    known = sorted(letter for letter in letters if letter.strip() and letter not in UNKNOWN)
+    return [*MARKS, "北京", "Hello", "hello", "Caf", "##学", *known, *(f"##{letter}" for letter in known)]
+
+
+@pytest.mark.parametrize("strip_accents", [None, False, True])
+@pytest.mark.parametrize("chinese", [True, False])
+@pytest.mark.parametrize("lower", [True, False])
+def test_mixed_chinese_and_accents_are_spelt_as_by_their_fast_and_their_slow_tokenizer(
+    lower: bool, chinese: bool, strip_accents: bool | None, tmp_path: Path
+) -> None:
+    choices = {"do_lower_case": lower, "tokenize_chinese_chars": chinese, "strip_accents": strip_accents}
+    strip = lower if strip_accents is None else strip_accents
+    fast = tokenizer(tmp_path, spelt(MIXED), **choices)
+    slow = BertTokenizerLegacy(str(tmp_path / "vocab.txt"), **choices)
+    ours = read_tokenizer(tmp_path)
+    for text in MIXED:
+        assert ids(ours, text) == fast(text)["input_ids"], text
+        if strip or unicodedata.is_normalized("NFC", text):  # the slow one composes é, the fast one and Google's do not
+            assert ids(ours, text) == slow(text)["input_ids"], text
+    known = [id for text in MIXED for id in ours.encode(text)]
+    assert known.count(ours.unknown) < len(known) / 10  # or the same ids would say little
+
+
+GOLDEN = {
+    "bert-base-chinese": (
+        {"do_lower_case": False},
+        {"你": 872, "好": 1962, "吗": 1408, "我": 2769, "很": 2523, "这": 6821, "是": 3221, "，": 8024, "！": 8013},
+        {
+            "你好吗": [872, 1962, 1408],
+            "我很好！": [2769, 2523, 1962, 8013],
+            "你好，这是": [872, 1962, 8024, 6821, 3221],
+        },
+    ),
+    "bert-base-multilingual-cased": (
+        {"do_lower_case": False},
+        {"Hello": 31178, ",": 117, "Bar": 20698, "##k": 10174, "!": 106, "你": 2262, "好": 3240},
+        {"Hello, Bark!": [31178, 117, 20698, 10174, 106], "你好Hello": [2262, 3240, 31178], "hello": [100]},
+    ),
+}
+"""Entries of published vocabularies at their lines, and what texts of them become."""
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_entries_of_published_vocabularies_keep_their_numbers(name: str, tmp_path: Path) -> None:
+    choices, entries, texts = GOLDEN[name]
+    places = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103} | entries
+    words = [f"[unused{line}]" for line in range(max(places.values()) + 1)]
+    for word, line in places.items():
+        words[line] = word
+    ours = read_tokenizer(write_words(tmp_path, words, **choices))
+    for text, wanted in texts.items():
+        assert ids(ours, text) == [101, *wanted, 102]
 
 
 def test_the_choices_of_a_cased_model_make_a_difference(tmp_path: Path) -> None:

@@ -68,6 +68,15 @@ def test_too_small_a_size_is_refused_and_the_least_is_told(kind: str, least: int
     assert len(train(kind, size=least)) == least
 
 
+def test_too_small_a_size_names_the_marks_of_its_kind() -> None:
+    with pytest.raises(ConfigError, match=r"at least 6: \[PAD\] \[UNK\] \[CLS\] \[SEP\] \[MASK\] come first"):
+        train("wordpiece", size=5)
+    with pytest.raises(ConfigError, match="at least 5: <pad> <s> </s> <unk> come first"):
+        train("word", size=4)
+    with pytest.raises(ConfigError, match="at least 261: <pad> <s> </s> <unk> and the 256 bytes come first"):
+        train("bpe", size=260)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_may_give_fewer_entries_than_asked(kind: str) -> None:
     assert 4 < len(train(kind, ["a cat"], size=8000)) < 300

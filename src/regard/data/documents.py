@@ -12,6 +12,7 @@ from regard.data.wiki import read_wiki
 from regard.errors import DataError
 
 Document = list[str]
+WANTED = "text, blank lines between documents; or a Wikipedia dump (.xml)"
 
 
 class DocumentReader:
@@ -27,7 +28,7 @@ class DocumentReader:
         found = False
         for path in self.paths:
             digest = hashlib.sha256()
-            texts = _decoded(with_text(path, lines_of(path, digest.update)))
+            texts = _decoded(with_text(path, lines_of(path, digest.update), wanted=WANTED))
             for document in read_wiki(texts) if _is_dump(path) else _plain(texts):
                 found = True
                 yield document
@@ -35,7 +36,7 @@ class DocumentReader:
         if not found:
             raise DataError(
                 f"no sentence was found in {' and '.join(self.paths)}",
-                wanted="text, blank lines between documents; or a Wikipedia dump (.xml)",
+                wanted=WANTED,
                 do="check that these are the files you meant",
             )
         self.fingerprint = joined_digest(digests)

@@ -40,7 +40,7 @@ def read_labelled(paths: Sequence[str], *tables: Table) -> Labelled:
     labels, places, digests = [], [], []
     for path in paths:
         digest = hashlib.sha256()
-        lines = with_text(path, lines_of(path, digest.update))
+        lines = with_text(path, lines_of(path, digest.update), wanted=rows_wanted(tables))
         first = next(lines)  # with_text: there is one
         tables = (fitting(path, first, tables),)
         for row in reader(path)(chain([first], lines), tables[0]):
@@ -54,6 +54,11 @@ def read_labelled(paths: Sequence[str], *tables: Table) -> Labelled:
     if not texts:
         raise DataError(f"There is no example in {' and '.join(paths) or 'no file'}.", do="add rows")
     return Labelled(tuple(texts), tuple(labels), tuple(places), joined_digest(digests))
+
+
+def rows_wanted(tables: Sequence[Table]) -> str:
+    """What should be in a file that is one of these."""
+    return "rows of " + "; or of ".join(", ".join(table.names[0]) for table in dict.fromkeys(tables))
 
 
 def reader(path: str) -> Reader:

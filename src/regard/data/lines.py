@@ -75,8 +75,9 @@ def lines_of(path: str, update: Callable[[bytes], None] = lambda raw: None) -> I
             yield Line(path, number, raw[: -2 if raw.endswith(b"\r\n") else -1] if raw.endswith(b"\n") else raw)
 
 
-def with_text(path: str, lines: Iterator[Line]) -> Iterator[Line]:
-    """The same lines; a file without any text is refused as such, before its first row is judged."""
+def with_text(path: str, lines: Iterator[Line], *, wanted: str) -> Iterator[Line]:
+    """The same lines; a file without any text is refused as such, before its first row is judged. wanted: what should
+    be in it."""
     blank: list[Line] = []
     for line in lines:
         if line.raw.strip():
@@ -86,7 +87,7 @@ def with_text(path: str, lines: Iterator[Line]) -> Iterator[Line]:
     raise DataError(
         f"{path} is empty",
         found=f"{len(blank)} lines with nothing but whitespace" if blank else "no text at all",
-        wanted="a pair on each line",
+        wanted=wanted,
         do="check that this is the file you meant",
     )
 

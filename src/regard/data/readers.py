@@ -50,7 +50,7 @@ class PairReader:
     def __iter__(self) -> Iterator[Pair]:
         digests = [hashlib.sha256() for _ in self.paths]
         read = zip(self.paths, digests, strict=True)
-        files = [with_text(path, lines_of(path, digest.update)) for path, digest in read]
+        files = [with_text(path, lines_of(path, digest.update), wanted=each_line(self.paths)) for path, digest in read]
         self.skipped, found = [], False
         for row in rows_of(self.paths, files, self.langs):
             if not isinstance(row.result, DataError):
@@ -73,6 +73,11 @@ def read_pairs(
     reader = PairReader(paths, langs=langs, bad_rows=bad_rows)
     sources, targets = zip(*reader, strict=True)
     return ParallelText(sources, targets, tuple(reader.skipped), reader.fingerprint)
+
+
+def each_line(paths: Sequence[str]) -> str:
+    """What should be in each of the files."""
+    return f"a {'pair' if len(paths) == 1 else 'sentence'} on each line"
 
 
 def rows_of(paths: Sequence[str], files: Sequence[Iterator[Line]], langs: Langs) -> Iterator[Row]:

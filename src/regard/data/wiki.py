@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator
 
 from regard.data.sentences import split_sentences
 
-TEXT = re.compile(r"<text[^>]*>(.*)")
+TEXT = re.compile(r"<text\b[^>]*(?<!/)>(.*)")  # <text … /> has no end, and nothing in it
+SPACE = re.compile(r"<page>|<ns>\s*(-?\d+)\s*</ns>")
+ARTICLES = "0"
+"""The namespace of articles; others hold templates, talk, pages about Wikipedia."""
 NESTED = (("{{", "}}"), ("{|", "|}"))
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 DROPPED = (
@@ -29,20 +32,36 @@ FEWEST_WORDS = 5
 
 def read_wiki(lines: Iterable[str]) -> Iterator[list[str]]:
     """The sentences of each article, in order; redirects and articles without prose are left out."""
+    for markup in _articles(lines):
+        if sentences := _prose(html.unescape(markup)):
+            yield sentences
+
+
+def _articles(lines: Iterable[str]) -> Iterator[str]:
+    """The wiki text of the pages that are articles. In old dumps pages do not tell: there it is that of all."""
     held: list[str] | None = None
+    space = ARTICLES
     for line in lines:
         if held is None:
+            space = _space(line, space)
             match = TEXT.search(line)
             if match is None:
                 continue
             held, line = [], match[1]
         if "</text>" in line:
             held.append(line[: line.index("</text>")])
-            if sentences := _prose(html.unescape("\n".join(held))):
-                yield sentences
+            if space == ARTICLES:
+                yield "\n".join(held)
             held = None
         else:
             held.append(line.rstrip("\n"))
+
+
+def _space(line: str, before: str) -> str:
+    """The namespace behind a line outside of texts; a page that tells none is an article."""
+    for match in SPACE.finditer(line):
+        before = match[1] or ARTICLES
+    return before
 
 
 def _prose(markup: str) -> list[str]:
@@ -69,8 +88,8 @@ def plain(markup: str) -> str:
 
 
 def _without(text: str, opening: str, closing: str) -> str:
-    """Without what stands between such brackets, however deeply they are nested; one that is left open ends with its
-    line."""
+    """Without what stands between such brackets, however deeply they are nested; one that is left open takes all
+    that follows with it: half a table read as prose would be worse than an article cut short."""
     kept: list[str] = []
     depth = place = 0
     for match in re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from regard.config import Tree
-from regard.data.labelled import ONE, TWO, fitting, reader
+from regard.data.labelled import ONE, TWO, fitting, reader, rows_wanted
 from regard.data.lines import lines_of, with_text
 from regard.data.tables import Table
 from regard.doctor import facts, label_findings, oddities, tokens
@@ -107,7 +107,7 @@ class LabelledRows:
 def read(split: str, path: str, tables: Sequence[Table], language: str, watch: Watch) -> tuple[Table, Survey]:
     """Goes through a file; also says which of the tables it is."""
     survey, kept, classes = Survey(split, (path,)), Gathered(4), dict[str, int]()
-    lines_read = with_text(path, lines_of(path))
+    lines_read = with_text(path, lines_of(path), wanted=rows_wanted(tables))
     first = next(lines_read)  # with_text: there is one
     table = fitting(path, first, tables)
     rows = reader(path)(chain([first], lines_read), table)

@@ -7,7 +7,7 @@ import numpy as np
 
 from regard.config import Tree
 from regard.data.lines import lines_of, with_text
-from regard.data.readers import rows_of
+from regard.data.readers import each_line, rows_of
 from regard.doctor import facts, oddities, pair_findings, tokens
 from regard.doctor.places import Finding
 from regard.doctor.repeats import Split
@@ -94,7 +94,11 @@ class Pairs:
 def read(split: str, paths: Sequence[str], langs: tuple[str, str], watch: Watch) -> Survey:
     """Goes through a table or two files. What cannot be opened, or is no text at all, is an error as anywhere else."""
     survey, kept, finder = Survey(split, tuple(paths)), Gathered(4), SlipFinder()
-    rows = rows_of(paths, [with_text(path, lines_of(path)) for path in paths], langs if all(langs) else None)
+    rows = rows_of(
+        paths,
+        [with_text(path, lines_of(path), wanted=each_line(paths)) for path in paths],
+        langs if all(langs) else None,
+    )
     for lines, columns in columns_of(watch(rows, total=0, what=f"reading {split}"), survey):
         source, target = sides = [Side.of(column) for column in columns]
         survey.scripts = survey.scripts or scripts_of(langs, sides)

@@ -17,6 +17,7 @@ from regard.tasks.words import WordsTask, WordText
 
 DRAWN = 0
 """Pairs and noise of held-out text are drawn in one way, always the same, whatever the seed of the run."""
+WANTED = "word word score"
 
 
 @runtime_checkable
@@ -67,7 +68,11 @@ def figures(task: WordsTask, model: nn.Module, text: WordText, most: int = 10**9
 def word_similarity(verbs: Compares, path: str) -> dict[str, Any]:
     """The rank correlation of cosines with the scores that people gave to pairs of words: a file with lines
     "word word score". A pair with an unknown word is left out, and counted."""
-    rows = [row for line in with_text(path, lines_of(path)) if (row := _row(line)) is not None]
+    rows = [
+        row
+        for line in with_text(path, lines_of(path), wanted=f"{WANTED} on each line")
+        if (row := _row(line)) is not None
+    ]
     known = [(verbs.similarity(a, b), score) for a, b, score in rows if a in verbs and b in verbs]
     if len(known) < 2:
         raise DataError(
@@ -111,4 +116,4 @@ def _pair(words: list[str]) -> tuple[str, str, float]:
         first, second, score = words
         return first, second, float(score)
     except ValueError:
-        raise DataError("not a pair of words", found=repr(" ".join(words)[:80]), wanted="word word score") from None
+        raise DataError("not a pair of words", found=repr(" ".join(words)[:80]), wanted=WANTED) from None

@@ -6,7 +6,8 @@ directions, one vector for the text, one linear layer. What the vector is, is a 
 every word, "attention" lets the task decide which words count (Yang 2016, arXiv via NAACL N16-1174), and `look` shows
 them.
 
-The same headlines, labelled once by topic and once by something else, keep different words.
+The same headlines, labelled once by topic and once by something else, keep different words: tests/models/
+test_headlines.py trains both.
 
 A text comes as [CLS] words [SEP], two texts as [CLS] words [SEP] words [SEP], as in BERT.
 """

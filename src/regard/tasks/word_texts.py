@@ -111,7 +111,7 @@ def _suffix(path: str) -> str:
 
 
 def _separated(path: str) -> Iterator[WordPair]:
-    for line in with_text(path, lines_of(path)):
+    for line in with_text(path, lines_of(path), wanted=f"source words {SEPARATOR} target words on each line"):
         try:
             words = re.findall(r"[^ \t]+", line.decoded())  # other spaces may stand inside a word
         except DataError as fault:

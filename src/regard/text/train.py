@@ -152,10 +152,11 @@ def _marked(backend: Backend) -> Backend:
 def _room(size: int, reserved: Sequence[str]) -> int:
     """How many entries can be learned, beside those that come first."""
     least = len(reserved) + 1
+    marks = " ".join(entry for entry in reserved if entry not in BYTES)
     if size < least:
         raise ConfigError(
             f"tokenizer.size={size} leaves no room for the text.",
-            wanted=f"at least {least}: {' '.join(SPECIALS)}{' and the 256 bytes' * (least > len(BYTES))} come first",
+            wanted=f"at least {least}: {marks}{' and the 256 bytes' * (least > len(BYTES))} come first",
             do="raise tokenizer.size",
         )
     return size - len(reserved)

@@ -8,7 +8,7 @@ import transformers
 
 from regard.attention import capture
 from regard.errors import BundleError
-from regard.models.bert import Bert, BertConfig, BertForPretraining
+from regard.models.bert import PRESETS, Bert, BertConfig, BertForPretraining
 from regard.models.pretrained import bert as names
 from regard.weights import put_weights, weights_of
 
@@ -101,3 +101,23 @@ def test_another_architecture_is_refused() -> None:
         names.settings({"model_type": "gpt2"})
     with pytest.raises(BundleError, match="kind of BERT"):
         names.settings({"model_type": "bert", "hidden_act": "swish"})
+
+
+@pytest.mark.parametrize(
+    ("preset", "layers", "width", "heads", "count"),
+    [
+        ("tiny", 2, 128, 2, 4_385_920),
+        ("mini", 4, 256, 4, 11_170_560),
+        ("small", 4, 512, 8, 28_763_648),
+        ("base", 12, 768, 12, 109_482_240),
+    ],
+)
+def test_presets_have_the_sizes_of_the_papers(preset: str, layers: int, width: int, heads: int, count: int) -> None:
+    sizes = {"num_hidden_layers": layers, "hidden_size": width, "num_attention_heads": heads}
+    config = transformers.BertConfig(vocab_size=30522, intermediate_size=4 * width, **sizes)
+    with torch.device("meta"):  # sizes only, no memory
+        wanted = transformers.BertModel(config)
+        found = Bert(BertConfig.parse(PRESETS[preset]), vocabulary=30522)
+    assert wanted.num_parameters() == count
+    assert sum(parameter.numel() for parameter in found.parameters()) == count
+    assert found.config == BertConfig.parse(names.settings(config.to_dict()))

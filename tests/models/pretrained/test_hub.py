@@ -68,10 +68,35 @@ def test_the_cache_serves_without_a_network_and_what_it_lacks_is_told(tmp_path: 
     assert "There is no model directory google-bert/bert-base-uncased, and the hub cannot be reached" in said
     assert "give its directory" in said
     assert "There is no model directory bert-base-uncased." in said
+    assert "a model of the hub is written owner/name, such as google-bert/bert-base-uncased" in said
 
 
 def test_the_files_of_a_bert_a_gpt2_and_a_marian_are_fetched_and_no_others() -> None:
     wanted = ["config.json", "tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "model-00001-of-2.safetensors"]
     wanted += ["source.spm", "target.spm", "generation_config.json"]
+    wanted += [f"0_Transformer/{name}" for name in ("config.json", "vocab.txt", "model.safetensors")]
     others = ["pytorch_model.bin", "tf_model.h5", "onnx/decoder_model.onnx", "64.tflite", "README.md"]
+    others += ["0_Transformer/pytorch_model.bin", "checkpoint-500/model.safetensors", "optimizer.safetensors"]
     assert [*filter_repo_objects([*wanted, *others], allow_patterns=hub.FILES)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("held", "pickled"),
+    [
+        (["model.safetensors", "pytorch_model.bin"], False),
+        (["0_Transformer/model.safetensors", "0_Transformer/pytorch_model.bin"], False),
+        (["0_Transformer/pytorch_model.bin"], True),
+        (["pytorch_model.bin", "2_Dense/model.safetensors"], True),
+    ],
+)
+def test_pickles_are_fetched_only_where_the_model_has_no_safetensors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: list[str], pickled: bool
+) -> None:
+    def download(name: str, allow_patterns: list[str]) -> str:
+        for file in filter_repo_objects(held, allow_patterns=allow_patterns):
+            (tmp_path / file).parent.mkdir(exist_ok=True)
+            (tmp_path / file).touch()
+        return str(tmp_path)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    assert any(hub.fetched("some/model").rglob("*.bin")) == pickled
