@@ -75,7 +75,7 @@ def read(directory: Path) -> Foreign:
     for tokenizer, vocabulary in zip(tokenizers, ("vocab_size", "decoder_vocab_size"), strict=False):
         _check_sizes(config, vocabulary, tokenizer, home)
     if kind == "gpt2":
-        _check_end(config, *tokenizers, home)
+        _check_end(config, tokenizers[0], home)
     describe = _translator if network.task == "translation" else _reader
     return Foreign(describe(directory, config, network, tokenizers), tokenizers, network)
 
