@@ -326,6 +326,18 @@ def test_each_piece_comes_before_the_next_is_computed(both: tuple[Any, Generator
     hook.remove()
 
 
+def test_between_two_pieces_the_model_is_as_it_was() -> None:
+    """Whoever trains it meanwhile must not be given copies of what its matrices were."""
+    generator = letters()
+    packed: list[bool] = []
+    model: Any = generator.model.float()
+    model.output.register_forward_hook(lambda layer, *_: packed.append("forward" in vars(layer)))
+    for _ in generator.stream("ab", max_new_tokens=5, seed=1):
+        assert not any("forward" in vars(layer) for layer in model.modules())
+    assert packed
+    assert all(packed)
+
+
 # Choices
 
 

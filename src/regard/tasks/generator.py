@@ -1,7 +1,6 @@
 """A language model: it continues texts, shows each choice, says what surprises it, and where it looks."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from typing import Any, overload
 
 from torch import nn
@@ -9,7 +8,7 @@ from torch import nn
 from regard.config import Tree
 from regard.errors import ConfigError, LimitError
 from regard.insight import Trace
-from regard.layers.packed import FEW, packed
+from regard.layers.packed import OneRow, Packing, SomeRows
 from regard.tasks.generation import Generation, Options
 from regard.tasks.looking import Looking
 from regard.tasks.surprisal import Surprisal, surprisals
@@ -23,8 +22,8 @@ KEEP_THE_END = ", or let --truncate (truncate=True) keep its end"
 class Stream:
     """The text of one continuation, piece by piece as it is chosen."""
 
-    def __init__(self, continuation: Continuations) -> None:
-        self._continuation, self._pieces = continuation, _pieces(continuation)
+    def __init__(self, continuation: Continuations, packing: Packing) -> None:
+        self._continuation, self._pieces = continuation, _pieces(continuation, packing)
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -45,6 +44,7 @@ class Generator:
         self.model, self.tokenizers, self.language, self.name = model.eval(), tokenizers, language, name
         self.tokenizer = tokenizers.tokenizer
         self.engine: WritingEngine | None = None
+        self._for_one, self._for_some = Packing(model, OneRow), Packing(model, SomeRows)
 
     @classmethod
     def assemble(cls, model: nn.Module, tokenizers: OneTokenizer, config: Tree, name: str) -> "Generator":
@@ -90,7 +90,8 @@ class Generator:
                 found=f"--num {options.num}" if options.num > 1 else f"--beam {options.beam}",
                 do="leave out --stream, or this",
             )
-        return Stream(Continuations(Writer(self.model, self.tokenizer, options), self._prompts([prompt], options)))
+        continuation = Continuations(Writer(self.model, self.tokenizer, options), self._prompts([prompt], options))
+        return Stream(continuation, self._for_one)
 
     def explain(self, prompt: str, *, top: int = 5, **how: Any) -> Generation:
         """A continuation with its choices: each token with its probability, its rank and the likeliest `top`."""
@@ -167,7 +168,7 @@ class Generator:
             return
         batches = writer.batches(prompts)
         rows = (writer.options.beam or 1) * max(map(len, batches), default=0)
-        with packed(self.model) if rows >= FEW else nullcontext():
+        with (self._for_one if rows == 1 else self._for_some).used():
             yield from (self._searched if writer.options.beam is not None else self._continued)(writer, batches, watch)
 
     def _searched(
@@ -187,8 +188,13 @@ class Generator:
             yield from ((prompt.place, [text]) for prompt, text in zip(done.prompts, done.results(), strict=True))
 
 
-def _pieces(continuation: Continuations) -> Iterator[str]:
-    growing = continuation.records[0].growing
-    for _ in continuation.steps():
+def _pieces(continuation: Continuations, packing: Packing) -> Iterator[str]:
+    """Between two pieces the model is as it was: nobody knows who uses it then."""
+    growing, steps = continuation.records[0].growing, continuation.steps()
+    while True:
+        with packing.used():
+            step = next(steps, None)
+        if step is None:
+            return
         if piece := growing.news():
             yield piece

@@ -18,6 +18,7 @@ from regard import engines
 from regard.attention import Attends
 from regard.bundle import load, read_card
 from regard.errors import ConfigError, RegardError
+from regard.layers.packed import Packing
 from regard.memory import keep_freed_memory
 from regard.server.messages import Asked, Begun, Broken, Done, Dropped, Event, Facts, Failed, Job, Order, Ready
 from regard.server.work.batching import Entry, Waiting
@@ -180,7 +181,10 @@ class Worker:
 
     def _write(self) -> None:
         """The lane of a language model: a step after the other, and between them newcomers."""
-        writing = Writing(self._model)
+        with Packing(self._model.model).used():
+            self._write_on(Writing(self._model))
+
+    def _write_on(self, writing: Writing) -> NoReturn:
         while True:
             if writing.open:
                 self._admit(writing)
