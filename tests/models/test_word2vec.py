@@ -30,13 +30,26 @@ def test_scores_are_the_products_of_a_centres_vector_with_the_others_second_vect
     shake(model, seed=1)
     centres, others = words(G, C, below=V, seed=2), words(G, M, below=V, seed=3)
     found = model(centres, others)
-    v, u = model.vectors().numpy(), (model.near.detach() * SCALE).numpy()
+    v, u = (model.words.detach() * SCALE).numpy(), (model.near.detach() * SCALE).numpy()
     assert found.shape == (G, C, M)
     for g in range(G):
         for c in range(C):
             for m in range(M):
                 expected = float(v[centres[g, c]] @ u[others[g, m]])
                 np.testing.assert_allclose(float(found[g, c, m].detach()), expected, rtol=1e-12)
+
+
+def test_a_words_vector_is_the_sum_of_its_two() -> None:
+    """Its products are likeness (v·v', u·u') and nearness (v·u' and u·v', the scores both ways)."""
+    model = small().double()
+    shake(model, seed=1)
+    everyone = torch.arange(V)[None]
+    scores = model(everyone, everyone)[0].detach()
+    v, u = model.words.detach() * SCALE, model.near.detach() * SCALE
+    found = model.vectors()
+    np.testing.assert_allclose(found.numpy(), (v + u).numpy(), rtol=1e-12)
+    np.testing.assert_allclose((found @ found.T).numpy(), (v @ v.T + u @ u.T + scores + scores.T).numpy(), rtol=1e-9)
+    assert not found.requires_grad
 
 
 def test_only_words_that_were_looked_at_have_a_gradient() -> None:

@@ -9,12 +9,13 @@ minute.
 
     log σ(u(o)·v(c)) + Σ_k log σ(-u(k)·v(c))      c a word, o a word near it, k words of noise
 
-Each word has two vectors: v, as the word that is looked from, which is kept; and u, as a word that is near another.
+Each word has two vectors: v, as the word that is looked from; and u, as a word that is near another.
 
 Differs from the paper: it learns by Adam from large batches, not by plain gradient descent pair by pair; groups of
 neighbouring words share their noise (see tasks/skip_grams.py); the weights that are learned are a twentieth of the
 vectors. Adam moves every weight by about the learning rate, whatever the gradient: so scaled, the learning rate that
-suits the other models suits this one, too.
+suits the other models suits this one, too. The paper keeps v and drops u; here a word's vector is v + u, as in GloVe
+(Pennington et al. 2014).
 """
 
 import torch
@@ -54,8 +55,12 @@ class Word2Vec(nn.Module):
         return torch.bmm(v * SCALE**2, u.transpose(1, 2))
 
     def vectors(self) -> Float[Tensor, "V D"]:
-        """v of each word: what the model is for."""
-        return self.words.detach() * SCALE
+        """v + u of each word: what the model is for.
+
+        (v + u)·(v' + u') = v·v' + u·u' + v·u' + u·v': words are alike that have the same words near them, and more so
+        if they stand near each other (Levy, Goldberg & Dagan 2015).
+        """
+        return (self.words + self.near).detach() * SCALE
 
 
 class GivenVectors(nn.Module):
