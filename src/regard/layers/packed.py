@@ -62,7 +62,7 @@ class OneRow:
     def __init__(self, weight: Tensor) -> None:
         outputs, inputs = weight.shape
         self.weight, self.of_inputs = weight, inputs < outputs
-        copy = _on_large_pages(weight.T if self.of_inputs else weight)
+        copy = _copied(weight.T if self.of_inputs else weight)
         parts = copy.view(_parts(len(copy)), -1, copy.shape[1])
         self.parts = parts if self.of_inputs else parts.mT
 
@@ -81,17 +81,22 @@ def _parts(side: int) -> int:
     return next(count for count in range(torch.get_num_threads(), 0, -1) if side % count == 0)
 
 
-def _on_large_pages(matrix: Tensor) -> Tensor:
-    """A copy whose rows begin where the processor likes to read from. It lies on large pages, where there are such: a
-    small one takes a look-up for every four kilobytes that are read."""
+def _copied(matrix: Tensor) -> Tensor:
+    """With rows that begin where the processor likes to read from."""
     rows, columns = matrix.shape
     room = -(-columns // LINE) * LINE
-    size = -(-rows * room * matrix.element_size() // LARGE_PAGE) * LARGE_PAGE
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        memory.madvise(mmap.MADV_HUGEPAGE)
-    copy = torch.frombuffer(memory, dtype=matrix.dtype, count=rows * room).view(rows, room)
-    return copy[:, :columns].copy_(matrix)
+    return _numbers(rows * room).view(rows, room)[:, :columns].copy_(matrix)
+
+
+def _numbers(count: int) -> Tensor:
+    """Room for so many floats, on large pages where there are such: small ones take a look-up for every four kilobytes
+    that are read."""
+    if 4 * count < LARGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return torch.empty(count)
+    pages = -(-4 * count // LARGE_PAGE)
+    memory = mmap.mmap(-1, pages * LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory.madvise(mmap.MADV_HUGEPAGE)
+    return torch.frombuffer(memory, dtype=torch.float32, count=count)
 
 
 def _product(x: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
