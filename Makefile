@@ -10,7 +10,7 @@ JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-page bench-large browser reverse entities soak clean
+.PHONY: help setup demo test check format docs bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-deep-shallow bench-library bench-page bench-large browser reverse entities soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -83,6 +83,12 @@ bench-generation: $(BENCH_READY)
 bench-engines: $(BENCH_READY)
 	$(BENCH)/bin/python bench/engines.py
 
+bench-deep-shallow: $(BENCH_READY) ## deep where it reads, shallow where it writes: trained to the end, then timed (two hours)
+	$(BENCH)/bin/python bench/deep_shallow.py
+
+bench-library: $(READY) ## 100,000 lines translated, killed and gone on with
+	$(BIN)/python bench/library.py
+
 bench-page: $(BENCH_READY) $(BROWSER)/require.min.js
 	$(BENCH)/bin/python bench/page.py
 
@@ -110,8 +116,8 @@ entities: $(READY) ## what the line of sight is worth in the little world (some 
 bench-large: $(READY) ## memory of training on 10 million pairs (an hour, some gigabytes of disk)
 	$(BIN)/python bench/large.py
 
-soak: $(READY) ## long runs: training killed at many random moments and resumed
-	$(BIN)/python -m pytest -q -m soak
+soak: $(READY) ## long runs: training killed and resumed, a server under load, a newcomer who reads all of the docs
+	$(BIN)/python -m pytest -q -s -m soak
 
 clean: ## remove what make has made
 	rm -rf $(VENV) $(BENCH) $(JOEYNMT) $(BROWSER) demo site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

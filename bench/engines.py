@@ -34,6 +34,8 @@ OURS = {INT8: "ctranslate2-int8", FLOAT: "ctranslate2", TORCH: "torch"}
 MODELS = ("small", "base")
 TRIED, TRIAL = (16, 32, 64, 128), 256
 """Batch sizes of the others, and texts of a trial."""
+ALIKE, APART = 0.99, 0.5
+"""How many texts of float32 are to be those of torch, and how far BLEU of int8 may be from torch's."""
 Translate = Callable[[list[str], int, int], list[str]]
 """Texts, beam, batch size (0: its own) → translations."""
 
@@ -224,6 +226,12 @@ def check(turns: dict[Cell, dict[str, Turn]], references: list[str]) -> dict[str
                 bleu = corpus_bleu(turn.texts, [references]).score
                 told[f"{cell}: {name}"] = {"as torch": same, "BLEU": bleu}
                 print(f"{cell!s:<24}{name:<18} {same:>7.1%} as torch, BLEU {bleu:.2f}")
+            truth, float32, int8 = (told[f"{cell}: {name}"] for name in (TORCH, FLOAT, INT8))
+            alike, apart = float32["as torch"], int8["BLEU"] - truth["BLEU"]
+            print(
+                f"{cell!s:<24}{FLOAT}: {ALIKE:.0%} as torch asked: {'' if alike >= ALIKE else 'not '}reached; ", end=""
+            )
+            print(f"{INT8}: {apart:+.2f} BLEU, {APART} asked: {'' if abs(apart) <= APART else 'not '}reached")
     return told
 
 

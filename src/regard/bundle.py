@@ -93,8 +93,8 @@ def read_config(directory: Path) -> Tree:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model that a run can begin with. `settings`: what the run takes over, that is task, sizes, tokenizer and
-    languages; `tokenizers`: makes those of a task, given their class and the settings of the run."""
+    """A model that a run can begin with. `settings`: what the run takes over, that is task, sizes, tokenizer,
+    languages and habits; `tokenizers`: makes those of a task, given their class and the settings of the run."""
 
     place: str
     settings: Tree
@@ -109,7 +109,7 @@ def trained(model: str) -> Trained:
         return _trained_elsewhere(foreign.read(directory), model)
     config = read_config(directory)
     spoken = {key: config["data"][key] for key in ("langs", "language") if any(config["data"].get(key, ()))}
-    kept = {key: config[key] for key in ("task", "model", "tokenizer") if key in config}
+    kept = {key: config[key] for key in ("task", "model", "tokenizer", "habits") if key in config}
     settings = kept | ({"data": spoken} if spoken else {})
     return Trained(
         model,
@@ -126,7 +126,7 @@ def _trained_elsewhere(found: foreign.Foreign, place: str) -> Trained:
         tokenizer.backend.encode_special_tokens = True
     sizes = {name: len(found.tokenizers[side]) for name, side in ROWS.items()}
     tensors = {name: tensor[: sizes.get(name)] for name, tensor in weights_of(found.network.model).items()}
-    kept = ("task", "model", "tokenizer", "data") if len(found.tokenizers) > 1 else ("task", "model")
+    kept = ("task", "model", "tokenizer", "data", "habits") if len(found.tokenizers) > 1 else ("task", "model")
     settings = {key: found.config[key] for key in kept}
     return Trained(place, settings, tokenizers=lambda kind, run: kind(*found.spelling), tensors=lambda: tensors)
 

@@ -50,6 +50,7 @@ def test_every_command_and_snippet_of_the_pages_runs_in_their_order(
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(4 * 3600)
 def test_a_newcomer_meets_no_surprise(directory: Path) -> None:
     """As the pages stand, with all of their training: about two hours on two cores."""
     assert follow(ALL, Shell(directory).run, soak=True) > 40

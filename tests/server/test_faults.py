@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,17 @@ def test_half_a_body_costs_nothing(server: Running) -> None:
     works(server)
 
 
+def test_half_bodies_take_no_place_from_others(server: Running) -> None:
+    """More of them than requests are taken at a time."""
+    head = b"POST /translate HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n"
+    with ExitStack() as stack:
+        for _ in range(300):
+            slow = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            slow.sendall(head + b'{"q": "a')
+        works(server)
+    works(server)
+
+
 @pytest.mark.parametrize("data", [b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"\x00" * 100, b"A" * 100_000])
 def test_what_is_no_http_is_refused(server: Running, data: bytes) -> None:
     with suppress(ConnectionError):  # closed while more was sent
@@ -128,16 +139,17 @@ def test_what_is_no_http_is_refused(server: Running, data: bytes) -> None:
 
 @pytest.mark.soak
 def test_two_hundred_who_send_a_letter_now_and_then_are_parted_with(server: Running) -> None:
-    heads = (b"POST /translate HTTP/1.1\r\nhost: localhost\r\n", b"POST /fill HTTP/1.1\r\ncontent-length: 50\r\n\r\n{")
+    begun = b"POST /fill HTTP/1.1\r\nhost: localhost\r\n"
+    heads = (begun, begun + b"content-length: 50000\r\n\r\n{")
     slow = [socket.create_connection(("127.0.0.1", server.port), timeout=60) for _ in range(200)]
     try:
         for number, connection in enumerate(slow):
             connection.sendall(heads[number % 2])
-        begun = time.monotonic()
+        started = time.monotonic()
         works(server)
         ended = set()
         while len(ended) < len(slow):
-            assert time.monotonic() - begun < 60, f"{len(slow) - len(ended)} are still there"
+            assert time.monotonic() - started < 60, f"{len(slow) - len(ended)} are still there"
             for number, connection in enumerate(slow):
                 if number not in ended and _closed(connection):
                     ended.add(number)
@@ -154,7 +166,7 @@ def _closed(connection: socket.socket) -> bool:
         connection.sendall(b"x")
         connection.setblocking(False)
         while answer := connection.recv(4096):
-            assert b" 408 " in answer or b" 403 " in answer or b" 400 " in answer
+            assert b" 408 " in answer
         return True
     except BlockingIOError:
         return False

@@ -82,6 +82,12 @@ def test_lines_stay_lines(server: Running, translator: Any) -> None:
     assert found["translatedText"].split("\n") == translator.translate(["a b", "", "c d", ""])
 
 
+def test_paragraphs_are_translated_sentence_by_sentence(server: Running, translator: Any) -> None:
+    status, found = server.post("/translate", {"q": "A bb cc. D ee!  F gg.\n  G hh.", "source": "en", "target": "de"})
+    a, d, f, g = translator.translate(["A bb cc.", "D ee!", "F gg.", "G hh."])
+    assert (status, found["translatedText"]) == (200, f"{a} {d}  {f}\n  {g}")
+
+
 def test_alternatives_are_the_next_best(server: Running, translator: Any) -> None:
     asked = {"q": "a b c", "source": "en", "target": "de", "alternatives": 3}
     status, found = server.post("/translate", asked)

@@ -151,6 +151,23 @@ def test_what_is_written_spells_as_before(tmp_path: Path) -> None:
         assert read_langs(tmp_path / f"{kind} again") == ("en", "zh")
 
 
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        (("eng", "zho"), ("en", "zh")),
+        (("en", "zh"), ("en", "zh")),
+        (("deu", "roa"), ("de", "roa")),
+        ((None, None), ("", "")),
+    ],
+)
+def test_languages_have_the_names_that_people_ask_for(
+    told: tuple[str | None, str | None], known: tuple[str, str], tmp_path: Path
+) -> None:
+    choices = dict(zip(("source_lang", "target_lang"), told, strict=True))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(choices), encoding="utf-8")
+    assert read_langs(tmp_path) == known
+
+
 def test_a_tokenizer_of_ours_keeps_its_spelling_and_takes_marks_for_text(tmp_path: Path) -> None:
     write_spelling(tmp_path, leave_out=9)
     source, _ = read_tokenizers(tmp_path)

@@ -9,7 +9,7 @@ from regard.evaluation import symptoms
 from regard.evaluation.loss import fitting, held_out_loss
 from regard.evaluation.scores import score
 from regard.tasks.translation import TranslationTask
-from regard.tasks.translator import Search, Translator
+from regard.tasks.translator import Habits, Search, Translator
 
 
 def validate(task: TranslationTask, model: nn.Module, *, sentences: int) -> dict[str, Any]:
@@ -20,7 +20,8 @@ def validate(task: TranslationTask, model: nn.Module, *, sentences: int) -> dict
         return {}
     text, langs, tokenizers = task.texts["val"], task.config.data.langs, task.tokenizers
     sources, references = text.sources[:sentences], text.targets[:sentences]
-    outputs = Translator(model, tokenizers, langs=langs).translate(sources, beam=1, truncate=True)
+    habits = Habits.of(task.config.habits.model_dump())
+    outputs = Translator(model, tokenizers, langs=langs, habits=habits).translate(sources, beam=1, truncate=True)
     scores, made = score(outputs, references, language=langs[1]), symptoms.Outputs(sources, outputs, references)
     sample, others = symptoms.sampled(fitting(model, text, tokenizers))
     loss = held_out_loss(model, sample, tokenizers)

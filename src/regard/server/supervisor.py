@@ -128,12 +128,13 @@ class Supervisor:
             self._drop(tickets)
 
     def refuse_waiting(self) -> None:
-        """From now on only what is being computed is finished."""
+        """From now on only requests of which something is being computed are finished."""
         self._closing, self.ready = True, False
-        for ticket in list(self._tickets.values()):
-            if not ticket.begun:
-                ticket.tell(Failed(ticket.job.id, closing()))
-        self._drop([ticket for ticket in self._tickets.values() if not ticket.begun])
+        for tickets in self._requests():
+            if not any(ticket.begun for ticket in tickets):
+                for ticket in tickets:
+                    ticket.tell(Failed(ticket.job.id, closing()))
+                self._drop(tickets)
 
     async def stop(self) -> None:
         self._closing = True
@@ -201,8 +202,15 @@ class Supervisor:
         if not self._loaded.done():
             self.facts = facts
             self._loaded.set_result(None)
-        if jobs := tuple(ticket.job for ticket in self._tickets.values()):
-            self._say(Asked(jobs))
+        for tickets in self._requests():
+            self._say(Asked(tuple(ticket.job for ticket in tickets)))
+
+    def _requests(self) -> list[list[Ticket]]:
+        """What is not done yet, request by request: their texts have the same queue for answers."""
+        found: dict[int, list[Ticket]] = {}
+        for ticket in self._tickets.values():
+            found.setdefault(id(ticket.answers), []).append(ticket)
+        return list(found.values())
 
     def _not_loaded(self, error: RegardError) -> None:
         if not self._loaded.done():

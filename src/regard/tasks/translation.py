@@ -15,6 +15,7 @@ from regard.layers.cross_entropy import summed_cross_entropy
 from regard.sections import Section
 from regard.tasks.pairs import Pair, PairFiles, Tokenizers
 from regard.tasks.probes import probe_pairs
+from regard.tasks.recipes import gentle_rate
 from regard.tasks.training_pairs import load
 from regard.text import TokenizerConfig
 from regard.text.detection import profile
@@ -32,6 +33,18 @@ class LossConfig(Section):
     )
 
 
+class HabitsConfig(Section):
+    """How the model searches where nothing else is asked for, and what it never does. One that others have trained
+    brings its own."""
+
+    beam: int = Field(5, gt=0, description="hypotheses that are kept")
+    penalty: float = Field(1.0, ge=0, le=10, description="0 compares hypotheses by probability, 1 per token")
+    limit: int | None = Field(None, gt=0, description="most tokens of a translation; none: twice the source's, and 20")
+    banned: tuple[int, ...] = Field((), description="tokens that are never written")
+    forced_end: bool = Field(False, description="a translation that comes to its limit ends there as if complete")
+    renormalise: bool = Field(False, description="what is left where something is banned adds up to 1 again")
+
+
 class TranslationConfig(Section):
     """The sections that this task adds to a run."""
 
@@ -39,6 +52,7 @@ class TranslationConfig(Section):
     tokenizer: TokenizerConfig = TokenizerConfig()
     batch: BatchConfig = BatchConfig()
     loss: LossConfig = LossConfig()
+    habits: HabitsConfig = HabitsConfig()
 
 
 @runtime_checkable
@@ -64,7 +78,7 @@ class TranslationTask:
     @staticmethod
     def continued(model: Section) -> Tree:
         """What it trains well with from a model that is trained already."""
-        return {"learning_rate": 5e-4}
+        return {"learning_rate": min(5e-4, 4 * gentle_rate(model))}
 
     def __init__(
         self,

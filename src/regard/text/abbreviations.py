@@ -53,6 +53,9 @@ ORDINALS = frozenset(
 """Languages that write "the 3rd" as "3."."""
 
 CODES: Mapping[str, str] = {
+    "ara": "ar", "bul": "bg", "cat": "ca", "ell": "el", "epo": "eo", "eus": "eu", "fas": "fa", "gle": "ga", "heb": "he",
+    "hin": "hi", "ind": "id", "kor": "ko", "lit": "lt", "mkd": "mk", "ron": "ro", "tha": "th", "tur": "tr", "ukr": "uk",
+    "vie": "vi",
     "bos": "bs", "ces": "cs", "cze": "cs", "dan": "da", "deu": "de", "ger": "de", "eng": "en", "spa": "es", "est": "et",
     "fin": "fi", "fra": "fr", "fre": "fr", "hrv": "hr", "hun": "hu", "isl": "is", "ita": "it", "jpn": "ja", "ltz": "lb",
     "lav": "lv", "nld": "nl", "dut": "nl", "nob": "nb", "nno": "nn", "nor": "no", "pol": "pl", "por": "pt", "rus": "ru",

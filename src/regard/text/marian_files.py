@@ -6,6 +6,7 @@ from typing import Any
 
 from regard.errors import BundleError
 from regard.files import write_text
+from regard.text.abbreviations import code
 from regard.text.bert_files import CHOICES, read_json, read_settings
 from regard.text.spm_backend import MARKS, make_backend, take_apart
 from regard.text.spm_format import read_pieces, write_pieces
@@ -34,9 +35,10 @@ def is_separate(directory: Path) -> bool:
 
 
 def read_langs(directory: Path) -> tuple[str, str]:
-    """The languages of source and target, as far as they are told."""
+    """The languages of source and target, as far as they are told, by the names that people ask for: OPUS-MT writes
+    "eng" and "zho" in some of its models, "en" and "zh" in others."""
     choices = read_settings(directory / CHOICES)
-    source, target = (str(choices.get(key) or "") for key in LANGS)
+    source, target = (code(str(choices.get(key) or "")) for key in LANGS)
     return source, target
 
 

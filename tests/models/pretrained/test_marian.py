@@ -16,7 +16,7 @@ import regard
 from regard.errors import BundleError, ConfigError
 from regard.models.pretrained.export import export_hf
 from regard.tasks.pairs import EncodedPairs
-from regard.tasks.translator import Translator
+from regard.tasks.translator import Habits, Translator
 from tests.commands import Run
 from tests.draws import assert_near
 from tests.models.pretrained import marians
@@ -194,6 +194,7 @@ def test_a_run_begins_with_it_and_goes_back(separate: bool, tmp_path: Path) -> N
     run_tree(run_settings(tmp_path, tmp_path / "marian", learning_rate=1e-12), tmp_path / "run")
     trained = regard.load(tmp_path / "run")
     assert trained.langs == ("en", "zh")
+    assert trained.habits == regard.load(tmp_path / "marian").habits != Habits()
     assert_same_logits(trained, model, spells, 1e-3)
     written = export_hf(trained, tmp_path / "back")
     assert written == "MarianMTModel"

@@ -33,7 +33,7 @@ HEEDED: dict[str, tuple[tuple[type[float], ...], int]] = {
 
 def read_habits(directory: Path, config: Mapping[str, Any], target: Tokenizer) -> dict[str, Any]:
     """The habits of a model; an early one tells them in config.json. What is not told is as usual here. Its
-    early_stopping is left: our search is exact, whatever was finished early."""
+    early_stopping is left: a search ends as all of ours do (--patience)."""
     path = directory / FILE
     told = path.exists()
     said = read_settings(path) if told else {"forced_eos_token_id": target.end, **config}

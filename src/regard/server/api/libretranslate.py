@@ -22,6 +22,7 @@ from regard.server.api.schema.texts import TEXTS
 from regard.server.edge.security import check_key
 from regard.server.models import Models
 from regard.server.refusals import RefusedError
+from regard.text.splitting import Parts, split
 
 AUTO = "auto"
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -34,7 +35,7 @@ Best = list[str]
 
 @router.post("/translate", response_model=Translated, openapi_extra=either_way(Translate))
 async def translate(request: Request, models: Served, keys: Opened) -> JSONResponse:
-    """Translate a text, or several. Lines stay lines."""
+    """Translate a text, or several, sentence by sentence. Lines stay lines."""
     asked = await read(request, Translate)
     check_key(keys, request.headers, asked.api_key)
     texts = [asked.q] if isinstance(asked.q, str) else asked.q
@@ -85,25 +86,32 @@ def _source(models: Models, texts: Sequence[str], source: str, target: str) -> t
 
 
 async def _translations(models: Models, texts: Sequence[str], source: str, target: str, others: int) -> list[Best]:
-    """The best translations of each text: of each line of it, put together again."""
+    """The best translations of each text: of each sentence of each line of it, put together again."""
     if source == target and any(source in pair for pair in models.pairs):
         return [[text] for text in texts]
     model = models.translator(source, target)
-    lines = [text.split("\n") for text in texts]
-    flat = [line for rows in lines for line in rows]
-    if len(flat) > TEXTS:
+    lines = [[split(line, source) for line in text.split("\n")] for text in texts]
+    sentences = [sentence for rows in lines for line in rows for sentence in line.sentences]
+    if len(sentences) > TEXTS:
+        found = str(len(sentences))
         raise RefusedError(
-            413, "These are too many lines.", found=str(len(flat)), wanted=f"at most {TEXTS}", code="too_long"
+            413, "These are too many sentences.", found=found, wanted=f"at most {TEXTS}", code="too_long"
         )
-    nbest = others + 1
-    done = iter(await model.ask("translate", flat, nbest=nbest))
-    return [_joined([[one["text"] for one in next(done).value] for _ in rows], nbest) for rows in lines]
+    done = await model.ask("translate", sentences, nbest=others + 1) if sentences else ()
+    best = iter([[one["text"] for one in answer.value] for answer in done])
+    return [_joined(rows, [[next(best) for _ in line.sentences] for line in rows], target) for rows in lines]
 
 
-def _joined(lines: Sequence[Best], count: int) -> Best:
-    """The k-th best of a text is made of the k-th best of its lines; of a line that has not so many, the last."""
-    most = min(count, max(len(best) for best in lines))
-    return ["\n".join(best[min(rank, len(best) - 1)] for best in lines) for rank in range(most)]
+def _joined(lines: Sequence[Parts], found: Sequence[Sequence[Best]], target: str) -> Best:
+    """The k-th best of a text is made of the k-th best of its sentences; of one that has not so many, the last."""
+    most = max((len(best) for line in found for best in line), default=1)
+    return [
+        "\n".join(
+            line.joined([best[min(rank, len(best) - 1)] for best in some], target)
+            for line, some in zip(lines, found, strict=True)
+        )
+        for rank in range(most)
+    ]
 
 
 def _percent(share: float) -> float:

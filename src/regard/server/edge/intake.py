@@ -14,6 +14,8 @@ ALWAYS = ("/metrics",)
 """Besides what is open to all: what a full server may still be asked."""
 WRITING = 30.0
 """Seconds beyond the time for the answer in which a client must have taken it."""
+ARRIVING = 256
+"""Bodies of the largest size that may be on their way at a time, or as many bytes of others."""
 Later = Callable[[], int]
 """How many seconds a client that is refused is to wait."""
 
@@ -24,41 +26,55 @@ class Intake:
 
     def __init__(self, app: ASGIApp, settings: Settings, later: Later) -> None:
         self._app, self._settings, self._later = app, settings, later
-        self._inside = 0
+        self._inside = self._arriving = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or is_open(scope["path"]) or scope["path"] in ALWAYS:
             await self._app(scope, receive, send)
             return
         try:
-            if self._inside >= self._settings.max_concurrent:
-                raise busy(self._later(), most=self._inside)
+            self._refuse_if_full()
+            body = await self._body(Headers(scope=scope), receive)
+            if body is None:
+                return
+            self._refuse_if_full()
             self._inside += 1
             try:
-                body = await self._body(Headers(scope=scope), receive)
-                if body is not None:
-                    await _Exchange(self._app, scope, body).run(receive, send, self._settings.timeout + WRITING)
+                await _Exchange(self._app, scope, body).run(receive, send, self._settings.timeout + WRITING)
             finally:
                 self._inside -= 1
         except RefusedError as refused:
             await refuse(scope, receive, send, refused)
 
+    def _refuse_if_full(self) -> None:
+        """Only what has come in whole takes a place: whoever sends slowly takes none from others."""
+        if self._inside >= self._settings.max_concurrent:
+            raise busy(self._later(), most=self._inside)
+
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
-        """All of it; None if the client went away. What is too large is refused as soon as that is known."""
+        """All of it; None if the client went away. What is too large is refused as soon as that is known, and what is
+        too much together with all else that is coming in."""
         most = self._settings.max_body
         said = headers.get("content-length", "")
         if said.isdecimal() and int(said) > most:
             raise _too_large(said, most)
         body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return None
-            body += message.get("body", b"")
-            if len(body) > most:
-                raise _too_large(f"more than {most}", most)
-            if not message.get("more_body", False):
-                return bytes(body)
+        try:
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return None
+                piece = message.get("body", b"")
+                body += piece
+                self._arriving += len(piece)
+                if len(body) > most:
+                    raise _too_large(f"more than {most}", most)
+                if self._arriving > ARRIVING * most:
+                    raise busy(self._later(), most=self._inside)
+                if not message.get("more_body", False):
+                    return bytes(body)
+        finally:
+            self._arriving -= len(body)
 
 
 class _Exchange:

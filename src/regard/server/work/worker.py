@@ -64,6 +64,8 @@ def loaded(order: Order) -> Any:
         raise ConfigError(f"{order.place} reads no text, and only models of texts are served.", do=do)
     if isinstance(model, (Translator, Encoder)):
         engines.use(model, order.engine, place=Path(order.place), say=logger.warning, askers=LANES)
+    elif order.engine not in (engines.AUTO, engines.TORCH):
+        logger.warning("%s: computed by torch; --engine %s is for translations and vectors", order.place, order.engine)
     return model
 
 
