@@ -79,7 +79,7 @@ def facts(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> dict[st
 def total_minutes(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> float:
     """Of the claims that are told, and of the models that claims share. Models of a single claim are in its time."""
     places = [shop.of(seed).place(name) for seed in seeds for name in RECIPES]
-    made = [bundle.read_card(place)["train_seconds"] for place in places if (place / bundle.CARD).exists()]
+    made = [float(bundle.read_card(place)["train_seconds"]) for place in places if (place / bundle.CARD).exists()]
     return (sum(made) + sum(sum(found.seconds) for found in results)) / 60
 
 
