@@ -8,7 +8,7 @@ from pathlib import Path
 import regard
 from regard import engines
 from tests.engines.translators import learned_directory
-from tests.server.serving import served
+from tests.server.serving import served, waited_for
 
 TEXTS = ["a b c", "d e f g", "", "b a"]
 
@@ -21,7 +21,8 @@ def test_an_engine_that_is_named_computes_where_it_can(models: dict[str, Path]) 
         assert found == engines.load(learned_directory(), "ctranslate2-int8").translate(TEXTS)
         asked = {"model": "run", "text": "a b c", "name": "cross", "layer": 0}
         assert running.post("/attention", asked)[0] == 200
-        assert "attention: computed by torch, ctranslate2-int8 cannot" in "".join(running.log)
+        waited_for(lambda: "attention: computed by torch, ctranslate2-int8 cannot" in "".join(running.log))
+        assert "sorter: computed by torch; --engine ctranslate2-int8 is for translations" in "".join(running.log)
 
 
 def test_torch_computes_if_it_is_named() -> None:
