@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from regard.errors import RegardError
+from regard.lab import bench
 from regard.lab.bench import begin
 from regard.lab.shop import GLANCE, Shop
 from tests.commands import Run
@@ -36,3 +39,41 @@ def test_an_unknown_claim_is_refused_before_anything_is_written(tmp_path: Path, 
     assert code == 1
     assert "did you mean bottleneck?" in err
     assert not (tmp_path / "lab").exists()
+
+
+@pytest.mark.parametrize(("ending", "left"), [(KeyboardInterrupt(), 130), (RegardError("A run has failed."), 1)])
+def test_what_is_done_is_told_however_it_ended(
+    ending: BaseException, left: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*given: Any, **how: Any) -> None:
+        raise ending
+
+    monkeypatch.setattr(bench, "run", ended)
+    code, _, err = run("lab", "--quick", "--out", tmp_path / "lab")
+    assert code == left
+    assert "report.html" in err
+    assert (tmp_path / "lab" / "report.html").exists()
+    assert json.loads((tmp_path / "lab" / "lab.json").read_text())["claims"] == []
+
+
+def test_nothing_is_written_into_a_directory_that_is_not_the_labs(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "diary.txt").touch()
+    code, _, err = run("lab", "--quick", "--out", tmp_path)
+    assert code == 1
+    assert "is not empty" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "seeds"),
+    [(["--quick"], (1,)), ([], (4, 5, 6)), (["--seeds", "8", "--seeds", "7", "--seeds", "8"], (8, 7))],
+)
+def test_seeds_are_those_that_are_named_or_the_usual_ones(
+    words: list[str], seeds: tuple[int, ...], tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(bench, "run", lambda *given, **how: asked.append(how))
+    code, _, err = run("lab", *words, "--out", tmp_path / "lab")
+    assert code == 0, err
+    assert asked[0]["seeds"] == seeds
+    assert json.loads((tmp_path / "lab" / "lab.json").read_text())["seeds"] == list(seeds)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from regard import bundle
 from regard.errors import BundleError, ConfigError
 from regard.lab import bench, findings
 from regard.lab.claims import CLAIMS, find
@@ -62,21 +63,56 @@ def test_a_claim_is_told_when_all_its_seeds_are_there(shop: Shop) -> None:
 
 
 def test_the_report_has_every_claim_with_its_figure_and_verdict(shop: Shop) -> None:
-    page = findings.tell(measure(shop, (1, 2)), shop.directory, quick=True, command="regard lab --quick")
+    page = findings.tell(measure(shop, (1, 2)), shop, (1, 2))
     told = json.loads((shop.directory / "lab.json").read_text())
     holds, no_test = told["claims"]
     assert told["quick"] is True
     assert (holds["name"], holds["verdict"], holds["held"]) == ("holds", "held", True)
     assert (holds["seeds"], holds["value"], holds["control"]) == ([1, 2], [0.8, 0.8], [0.1, 0.2])
-    assert (holds["threshold"], holds["side"], len(holds["seconds"])) == (0.5, "at least", 2)
+    assert (holds["threshold"], holds["side"]) == (0.5, "at least")
+    assert len(holds["seconds"]) == len(holds["cpu_seconds"]) == 2
     assert holds["numbers"] == [{"quick": 1.0}, {"quick": 1.0}]
     assert (no_test["verdict"], no_test["held"]) == ("did not hold", False)
     assert "the test is no test" in no_test["reason"]
     html = page.read_text()
     assert "1 of 2 claims held" in html
     assert html.count("<figure>") == 1
-    assert "regard lab --quick" in html
+    assert "--seeds 1 --seeds 2" in html
     assert "Verdict: did not hold. The test is no test" in html
+
+
+def test_the_report_says_how_to_repeat_it_whatever_was_typed_last(shop: Shop) -> None:
+    results, out = measure(shop), str(shop.directory)
+    assert findings.command(results, shop, (1,)) == f"regard lab holds no_test --quick --out {out}"
+    assert findings.command([], shop, (1, 7)) == f"regard lab --quick --seeds 1 --seeds 7 --out {out}"
+    all_of_them = results[:1] * len(CLAIMS)
+    assert findings.command(all_of_them, replace(shop, quick=False), bench.SEEDS) == f"regard lab --out {out}"
+
+
+def test_the_minutes_are_those_of_claims_and_of_the_models_that_they_share(shop: Shop) -> None:
+    results = [replace(found, seconds=(60.0,)) for found in measure(shop)]
+    for name, seed in (("bert", 1), ("bert", 2), ("meanings", 1)):  # another seed's; one that is in its claim's time
+        place = shop.of(seed).place(name)
+        place.mkdir(parents=True)
+        (place / bundle.CARD).write_text(json.dumps({"train_seconds": 30.0}))
+    assert findings.total_minutes(results, shop, (1,)) == 2.5
+
+
+def test_a_report_of_nothing_can_be_written(shop: Shop) -> None:
+    assert "0 of 0 claims held" in findings.tell([], shop, (1,)).read_text()
+
+
+def test_a_claim_is_measured_again_if_a_part_that_it_uses_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = {claim.name: claim for claim in find(["look_ahead", "hard", "padding"])}
+    before = {name: bench.written(claim) for name, claim in claims.items()}
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == "timing.py"))
+    changed = {name for name, claim in claims.items() if bench.written(claim) != before[name]}
+    assert changed == {"look_ahead"}
+
+
+def test_the_full_run_judges_with_seeds_that_nobody_has_looked_at() -> None:
+    assert not set(bench.usual_seeds(quick=False)) & {*bench.usual_seeds(quick=True), 1, 2, 3}
 
 
 def test_what_was_begun_in_a_hurry_is_not_continued_at_leisure(shop: Shop) -> None:

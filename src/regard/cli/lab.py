@@ -1,6 +1,5 @@
 """regard lab"""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +14,10 @@ def lab(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Models or claims at a time (default: as many as cores).")
     ] = None,
+    seeds: Annotated[
+        list[int] | None,
+        typer.Option(min=0, help="A seed; give it again for more (default: 1 with --quick, else 4, 5, 6)."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print lab.json instead of a line for each claim.")] = False,
 ) -> None:
     """Measure what is said of attention: every claim an experiment, with a number, a figure and a verdict."""
@@ -26,17 +29,19 @@ def lab(
 
     chosen = find(claims or ())
     at_once = jobs or cores()
-    seeds = bench.SEEDS[:1] if quick else bench.SEEDS
+    starts = tuple(dict.fromkeys(seeds or bench.usual_seeds(quick=quick)))
     shop = Shop(out, quick=quick, threads=max(1, cores() // at_once), watch=Labelled)
-    bench.run(chosen, shop, seeds=seeds, jobs=at_once, say=_say)
-    results = bench.found(find(), shop, seeds)
-    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    page = findings.tell(results, out, quick=quick, command=command)
+    bench.begin(shop)
+    try:
+        bench.run(chosen, shop, seeds=starts, jobs=at_once, say=_say)
+    finally:  # what is done is told, however it ended
+        results = bench.found(find(), shop, starts)
+        page = findings.tell(results, shop, starts)
+        _say(f"report: {page}")
     if as_json:
         sys.stdout.write((out / bench.KEPT).read_text(encoding="utf-8"))
     else:
         sys.stdout.write("".join(f"{findings.line(found)}\n" for found in results))
-    sys.stderr.write(f"report: {page}\n")
 
 
 def _say(text: str) -> None:

@@ -1,17 +1,23 @@
 """What the lab has found, as a report: all verdicts in one table, then each claim with its figure and numbers."""
 
 import json
+import shlex
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from regard import bundle
 from regard.files import write_text
-from regard.lab.bench import KEPT, Found
+from regard.lab.bench import KEPT, Found, usual_seeds
 from regard.lab.claim import judge
+from regard.lab.claims import CLAIMS
+from regard.lab.recipes import RECIPES
+from regard.lab.shop import Shop
 from regard.report import Cell, Code, Column, Paragraph, Report, Section, Table, write
 from regard.report.document import Block, Content
 from regard.report.write import plain
+from regard.training.launch import cores
 
 INTRO = (
     "Each claim is measured by a statistic and a threshold that were written down before the run, and the same "
@@ -19,19 +25,19 @@ INTRO = (
 )
 
 
-def tell(results: Sequence[Found], directory: Path, *, quick: bool, command: str = "") -> Path:
+def tell(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> Path:
     """Writes the report and lab.json; gives the path of the page."""
-    data = facts(results, quick=quick)
-    write_text(directory / KEPT, json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n")
+    data = facts(results, shop, seeds)
+    write_text(shop.directory / KEPT, json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n")
     held = sum(judge(found.claim, found.measured).held for found in results)
-    mode = "--quick: one seed, short trainings" if quick else "in full"
-    intro = f"{held} of {len(results)} claims held ({mode}). {INTRO}"
-    versions = ", ".join(f"{package} {version}" for package, version in bundle.versions().items())
-    again = Section("How to repeat it", [Code(command), Paragraph(versions)] if command else [Paragraph(versions)])
-    shared = models(directory)
+    mode = "--quick: short trainings" if shop.quick else "in full"
+    named = f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
+    intro = f"{held} of {len(results)} claims held ({mode}; {named}). {INTRO}"
+    again = Section("How to repeat it", [Code(command(results, shop, seeds)), Paragraph(circumstances(data))])
+    shared = models(shop.directory)
     trained = [Section("Models that were trained", [shared])] if shared.rows else []
     sections = [Section("Verdicts", [verdicts(results)]), *map(told, results), *trained, again]
-    return write(Report("The lab: what is said of attention, measured", intro, sections, data), directory)
+    return write(Report("The lab: what is said of attention, measured", intro, sections, data), shop.directory)
 
 
 def line(found: Found) -> str:
@@ -40,9 +46,41 @@ def line(found: Found) -> str:
     return f"{found.claim.name}: {found.claim.title}. {str(verdict).capitalize()}: {verdict.reason}."
 
 
-def facts(results: Sequence[Found], *, quick: bool) -> dict[str, Any]:
+def command(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> str:
+    """What gives this report in one start, however many it took."""
+    names = [found.claim.name for found in results]
+    words = ["regard", "lab", *(names if len(names) < len(CLAIMS) else [])]
+    words += ["--quick"] if shop.quick else []
+    if tuple(seeds) != usual_seeds(quick=shop.quick):
+        words += [word for seed in seeds for word in ("--seeds", str(seed))]
+    return shlex.join([*words, "--out", str(shop.directory)])
+
+
+def circumstances(data: dict[str, Any]) -> str:
+    """When, where and with what; how long it took."""
+    versions = ", ".join(f"{package} {version}" for package, version in data["versions"].items())
+    took = f"{data['minutes']:.1f} minutes, those of claims and of the models that they share added up"
+    return f"{data['date']}, {data['cores']} cores: {took}. {versions}."
+
+
+def facts(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> dict[str, Any]:
     """What lab.json holds."""
-    return {"quick": quick, "versions": bundle.versions(), "claims": [_facts(found) for found in results]}
+    return {
+        "quick": shop.quick,
+        "seeds": list(seeds),
+        "date": datetime.now(UTC).date().isoformat(),
+        "cores": cores(),
+        "minutes": round(total_minutes(results, shop, seeds), 1),
+        "versions": bundle.versions(),
+        "claims": [_facts(found) for found in results],
+    }
+
+
+def total_minutes(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> float:
+    """Of the claims that are told, and of the models that claims share. Models of a single claim are in its time."""
+    places = [shop.of(seed).place(name) for seed in seeds for name in RECIPES]
+    made = [float(bundle.read_card(place)["train_seconds"]) for place in places if (place / bundle.CARD).exists()]
+    return (sum(made) + sum(sum(found.seconds) for found in results)) / 60
 
 
 def _facts(found: Found) -> dict[str, Any]:
@@ -58,6 +96,7 @@ def _facts(found: Found) -> dict[str, Any]:
         "held": verdict.held,
         "reason": verdict.reason,
         "seconds": [round(seconds, 1) for seconds in found.seconds],
+        "cpu_seconds": [round(seconds, 1) for seconds in found.cpu_seconds],
         "numbers": [one.numbers for one in found.measured],
     }
 
@@ -66,7 +105,7 @@ def verdicts(results: Sequence[Found]) -> Table:
     """A row for each claim."""
     columns = [
         Column("claim"), Column("number"), Column("wanted"), Column("control"), Column("verdict"),
-        Column("seconds", ".0f"),
+        Column("seconds", ".0f"), Column("CPU seconds", ".0f"),
     ]  # fmt: skip
     rows: list[list[Content]] = [
         [
@@ -76,6 +115,7 @@ def verdicts(results: Sequence[Found]) -> Table:
             _spread([one.control for one in found.measured]),
             str(judge(found.claim, found.measured)),
             sum(found.seconds),
+            sum(found.cpu_seconds),
         ]
         for found in results
     ]
