@@ -1,11 +1,15 @@
 import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from scipy.stats import kendalltau
 
 from regard.data.readers import ParallelText
-from regard.lab.claims.explanation import kendall, labelled, shuffled
+from regard.lab.claims import explanation
+from regard.lab.claims.explanation import kendall, labelled, shuffled, taught
+from regard.lab.shop import Shop
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -34,3 +38,15 @@ def test_the_translation_tells_the_meaning() -> None:
     sources = ("After going fishing, Anna walked to the bank.", "I like it.", "The bank and the bat.")
     targets = ("钓鱼之后，安娜走到了河岸。", "我喜欢。", "河岸和蝙蝠。")
     assert labelled(ParallelText(sources, targets, ())) == [(sources[0], "bank: 河岸")]
+
+
+def test_two_seeds_at_once_do_not_write_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(Shop, "text", lambda shop, split: ParallelText(("The bank.",), ("河岸。",), ()))
+    monkeypatch.setattr(Shop, "train", lambda shop, name, settings: asked.append(settings))
+    monkeypatch.setattr(explanation, "load", lambda directory: None)
+    for seed in (1, 2):
+        taught(Shop(tmp_path, seed=seed), updates=1)
+    files = [file for settings in asked for files in settings["data"].values() for file in files]
+    assert len(set(files)) == 4
+    assert all(Path(file).read_text(encoding="utf-8") == "The bank.\tbank: 河岸\n" for file in files)

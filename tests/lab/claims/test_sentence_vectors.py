@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.data.corpora import sentences
-from regard.lab.claims.sentence_vectors import Likeness, agreement, alike, pairs, shuffled
+from regard.lab.claims.sentence_vectors import Likeness, agreement, alike, distinct, fingerprint, pairs, shuffled
 
 DRAWN = list(islice(sentences(1), 300))
 
@@ -39,3 +39,15 @@ def test_vectors_agree_if_what_is_more_alike_is_nearer() -> None:
     seconds = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
     assert agreement(np.concatenate([firsts, seconds]), given) == pytest.approx(1.0)
     assert agreement(np.concatenate([firsts, seconds[::-1]]), given) == pytest.approx(-1.0)
+
+
+def test_no_sentence_is_drawn_twice() -> None:
+    drawn = [pair.source for pair in distinct([*DRAWN, *DRAWN])]
+    assert len(drawn) == len(set(drawn)) == len({pair.source for pair in DRAWN})
+
+
+def test_other_lessons_or_settings_make_another_model() -> None:
+    once = fingerprint("a\tb\t0.5\n", {"training": {"epochs": 3.0}})
+    assert once == fingerprint("a\tb\t0.5\n", {"training": {"epochs": 3.0}})
+    assert once != fingerprint("a\tb\t0.6\n", {"training": {"epochs": 3.0}})
+    assert once != fingerprint("a\tb\t0.5\n", {"training": {"epochs": 5.0}})

@@ -83,7 +83,8 @@ def labelled(text: ParallelText) -> list[tuple[str, str]]:
 def taught(shop: Shop, *, updates: int) -> Classifier:
     """A recurrent classifier of meanings that pools by attention."""
     files = {
-        split: _table(shop.data / f"meanings.{split}.tsv", labelled(shop.text(split))) for split in ("train", "val")
+        split: _table(shop.data / f"meanings.{shop.seed}.{split}.tsv", labelled(shop.text(split)))
+        for split in ("train", "val")
     }
     settings = {
         "task": "classification",

@@ -8,8 +8,10 @@ Here a pair of sentences is as alike as their Chinese translations: the share of
 reads English; some pairs train its [CLS] to be near that of like sentences, others, of other sentences, examine it.
 """
 
+import hashlib
+import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +20,7 @@ import numpy as np
 
 import regard
 from regard.bundle import CARD
+from regard.config import Tree
 from regard.data.corpora import Pair, sentences
 from regard.evaluation.similarity import cosines, spearman
 from regard.files import write_text
@@ -52,6 +55,15 @@ def alike(one: Sequence[str], other: Sequence[str]) -> float:
     return 2 * len(first & second) / (len(first) + len(second))
 
 
+def distinct(given: Iterable[Pair]) -> Iterator[Pair]:
+    """Each sentence once: none of the examination's may have been in a lesson."""
+    seen = set[str]()
+    for pair in given:
+        if pair.source not in seen:
+            seen.add(pair.source)
+            yield pair
+
+
 def pairs(drawn: Sequence[Pair], count: int, seed: int) -> list[Likeness]:
     """Half of them of one kind of sentence, so that all degrees of likeness occur, half of any two."""
     chance = random.Random(derive(seed, "pairs"))
@@ -79,25 +91,30 @@ def agreement(vectors: np.ndarray, given: Sequence[Likeness]) -> float:
 
 
 def trained(shop: Shop, name: str, given: Sequence[Likeness], epochs: float) -> Path:
-    """The shop's BERT, taught with pairs of sentences, unless it has been."""
-    if (shop.place(name) / CARD).exists():
-        return shop.place(name)
-    file = shop.directory / "data" / f"{name}.{shop.seed}.tsv"
-    write_text(file, "".join(f"{pair.first}\t{pair.second}\t{pair.score:.4f}\n" for pair in given))
-    settings = {
+    """The shop's BERT, taught with pairs of sentences, unless it has been: with these, in this way."""
+    lessons = "".join(f"{pair.first}\t{pair.second}\t{pair.score:.4f}\n" for pair in given)
+    settings: Tree = {
         "task": "similarity",
-        "init": str(shop.made("bert")),
-        "data": {"train": [str(file)]},
         "embedding": {"pooling": "cls", "normalize": True},
         "similarity": {"highest": 1.0},
         "training": {"epochs": epochs},
     }
-    return shop.train(name, settings)
+    name = f"{name}-{fingerprint(lessons, settings)}"
+    if (shop.place(name) / CARD).exists():
+        return shop.place(name)
+    file = shop.directory / "data" / f"{name}.{shop.seed}.tsv"
+    write_text(file, lessons)
+    return shop.train(name, {**settings, "init": str(shop.made("bert")), "data": {"train": [str(file)]}})
+
+
+def fingerprint(lessons: str, settings: Tree) -> str:
+    """Another one for other lessons or settings."""
+    return hashlib.sha256((lessons + json.dumps(settings)).encode()).hexdigest()[:8]
 
 
 def measure(setting: Setting) -> Measured:
     shop, count = setting.shop, setting.of(1500, 4000)
-    drawn = list(islice(sentences(derive(setting.seed, "sentences")), 2 * count))
+    drawn = list(islice(distinct(sentences(derive(setting.seed, "sentences"))), 2 * count))
     lessons, examination = pairs(drawn[:count], count, setting.seed), pairs(drawn[count:], 1000, setting.seed)
     texts = [pair.first for pair in examination] + [pair.second for pair in examination]
     epochs = setting.of(3.0, 5.0)
