@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from regard import bundle, load
 from regard.errors import BundleError, ConfigError
@@ -26,6 +27,18 @@ def test_a_model_is_trained_once_with_the_seed_of_the_shop(shop: Shop, tmp_path:
     assert (out / bundle.WEIGHTS).stat().st_mtime_ns == written
     assert load(out).translate(["a b"])
     assert shop.of(4).place("tiny") != out
+
+
+def test_an_untrained_translator_is_the_same_network_with_weights_of_chance(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Shop, "made", Shop.place)
+    shop.train("tiny", tiny_tree(tmp_path))
+    trained, once, again = shop.load("tiny"), shop.untrained("tiny"), shop.untrained("tiny")
+    (known, *_), (first, *_), (second, *_) = (list(one.model.parameters()) for one in (trained, once, again))
+    assert torch.equal(first, second)
+    assert not torch.equal(first, known)
+    assert once.translate(["a b"]) == again.translate(["a b"])
 
 
 def test_a_name_means_the_settings_that_it_meant(shop: Shop, tmp_path: Path) -> None:

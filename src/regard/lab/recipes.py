@@ -21,8 +21,8 @@ ENCODER_OR_DECODER: Tree = {"width": 128, "heads": 4, "hidden": 256, "layers": 2
 @dataclass(frozen=True)
 class Recipe:
     """The settings of a model and how long it is trained; `own` are settings of other sections; `kept`: how many
-    checkpoints stay, spread over the training; `start`: added to the seed, where only the start shall differ; `text`:
-    the ending of the file that it is trained on, if not on pairs (see `corpus.TEXTS`)."""
+    checkpoints stay, spread over the training; `start`: added to the seed, for the same once more (other first weights
+    and other batches); `text`: the ending of the file that it is trained on, if not on pairs (see `corpus.TEXTS`)."""
 
     model: Tree
     quick: int

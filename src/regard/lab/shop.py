@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from regard import bundle
 from regard.config import Tree, merge, nearest
 from regard.data.corpora import build
@@ -18,6 +20,7 @@ from regard.evaluation.challenges import Challenge, read_challenges
 from regard.files import write_text
 from regard.lab.corpus import corpus_files, write_corpus, write_texts
 from regard.lab.recipes import RECIPES
+from regard.tasks.translator import Translator
 from regard.tasks.word_texts import WordPair, read_word_pairs
 from regard.training.directory import RUN
 from regard.training.run import train
@@ -86,6 +89,13 @@ class Shop:
     def load(self, name: str) -> Any:
         """The model of this name, trained if it is not; as `regard.load` gives it."""
         return bundle.load(self.made(name))
+
+    def untrained(self, name: str) -> Translator:
+        """The translator of this name with the weights that chance gives it."""
+        known = self.load(name)
+        torch.manual_seed(self.seed)
+        network = bundle.build_model(bundle.read_config(self.place(name)), known.tokenizers.model_sizes())
+        return Translator(network, known.tokenizers, langs=known.langs)
 
     def made(self, name: str) -> Path:
         """The directory of one of the RECIPES' models, trained if it is not."""

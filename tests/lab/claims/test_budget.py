@@ -1,21 +1,28 @@
 import numpy as np
 import pytest
 
-from regard.lab.claims.budget import SECOND, asymmetry, fall, sentences
+from regard.lab.claims.budget import SECOND, fall, sentences, turned, unlike
 
 
 def test_what_is_the_same_in_both_directions_has_no_asymmetry() -> None:
-    symmetric = np.array([[0.5, 0.3], [0.3, 0.9]])
-    assert asymmetry([symmetric, np.ones((3, 3))]) == 0.0
+    symmetric = [np.array([[0.5, 0.3], [0.3, 0.9]]), np.ones((3, 3))]
+    assert unlike(symmetric, turned(symmetric)) == 0.0
 
 
 def test_what_goes_one_way_only_is_all_asymmetry() -> None:
-    assert asymmetry([np.triu(np.ones((4, 4)))]) == 1.0
+    one_way = [np.triu(np.ones((4, 4)))]
+    assert unlike(one_way, turned(one_way)) == 1.0
 
 
-def test_asymmetry_does_not_count_what_a_word_gives_itself() -> None:
-    one_way = np.array([[9.0, 0.6], [0.2, 9.0]])
-    assert asymmetry([one_way]) == pytest.approx(0.4 / 0.8)
+def test_what_a_word_gives_itself_does_not_count() -> None:
+    uneven = [np.array([[9.0, 0.6], [0.2, 9.0]])]
+    assert unlike(uneven, turned(uneven)) == pytest.approx(0.4 / 0.8)
+
+
+def test_weights_in_the_same_direction_can_be_unlike_too() -> None:
+    before, after = [np.array([[0.0, 0.6], [0.2, 0.0]])], [np.array([[0.5, 0.2], [0.2, 0.0]])]
+    assert unlike(before, before) == 0.0
+    assert unlike(before, after) == pytest.approx(0.4 / 1.2)
 
 
 def test_the_fall_is_a_part_of_what_was_there() -> None:

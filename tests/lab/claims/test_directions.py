@@ -2,6 +2,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from regard.lab.claims.directions import (
+    BOTH,
+    CUT,
+    GPT2,
     Gap,
     both_sides,
     by_place,
@@ -9,6 +12,7 @@ from regard.lab.claims.directions import (
     expected,
     filled,
     gaps,
+    leads,
     places,
     right_hidden,
     share,
@@ -59,3 +63,7 @@ def test_shares_are_told_by_place() -> None:
     assert by_place(found, [True, False, True, False]) == [0.5, 1.0, None, 0.0]
     assert share([True, False, True, False]) == 0.5
     assert places() == ["1–3", "4–7", "8–15", "16+"]
+
+
+def test_each_is_measured_at_what_it_is_said_to_be_better_at() -> None:
+    assert leads({BOTH: 0.75, GPT2: 0.5, CUT: 0.125}) == (0.25, 0.375)

@@ -1,8 +1,25 @@
+from pathlib import Path
+
 import pytest
 import torch
 from torch import Tensor, nn
 
-from regard.lab.claims.distance import AMBIGUOUS, DISTANCES, FIRST_CLUE, LENGTH, NETWORKS, Reader, accuracy, sentences
+from regard.lab.claim import Setting
+from regard.lab.claims import distance as claim
+from regard.lab.claims.distance import (
+    AMBIGUOUS,
+    DISTANCES,
+    FIRST_CLUE,
+    LENGTH,
+    NETWORKS,
+    Reader,
+    accuracy,
+    ahead,
+    measure,
+    place,
+    sentences,
+)
+from regard.lab.shop import Shop
 
 
 class Knows(nn.Module):
@@ -43,3 +60,34 @@ def test_one_direction_cannot_know_what_follows_and_all_others_can(network: str)
     other[:, LENGTH // 2 + 5] = FIRST_CLUE
     changed = not torch.equal(model(words), model(other))
     assert changed == (network != "RNN")
+
+
+def test_the_lead_is_taken_where_the_clue_is() -> None:
+    found = {"Transformer": [0.9] * len(DISTANCES), "RNN": [0.5] * len(DISTANCES)}
+    found["RNN"][DISTANCES.index(-1)] = 1.0
+    assert ahead(found, "RNN", 1) == pytest.approx(0.4)
+    assert ahead(found, "RNN", -1) == pytest.approx(-0.1)
+    assert [place(-20), place(20)] == ["20 words before", "20 words after"]
+
+
+@pytest.mark.parametrize(
+    ("reaches", "value"),
+    [
+        ({"RNN": -1, "RNN in two directions": 6}, 0.5),
+        ({"RNN": -1, "RNN in two directions": 20}, 0.0),  # it finds what is far, too: the distance decides
+        ({"RNN": 20, "RNN in two directions": 6}, 0.0),  # it knows what follows, too: the direction decides
+    ],
+)
+def test_both_direction_and_distance_are_judged(
+    reaches: dict[str, int], value: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def right(network: str, distance: int) -> float:
+        """One direction reaches all that is before; two as far to both sides."""
+        reach = reaches.get(network, 20)
+        return 1.0 if (abs(distance) <= reach or (reach < 0 and distance < 0)) else 0.5
+
+    monkeypatch.setattr(claim, "trained", lambda network, **how: network)
+    monkeypatch.setattr(claim, "accuracy", right)
+    found = measure(Setting(1, True, Shop(tmp_path)))
+    assert found.value == value
+    assert found.control == 0.0

@@ -4,7 +4,21 @@ import numpy as np
 import torch
 
 from regard.evaluation.alignment import Gold
-from regard.lab.claims.languages import Means, Meeting, dictionary, first, halves, looked, places, rotated, units
+from regard.lab.claims.languages import (
+    APART,
+    BEHIND,
+    CHANCE,
+    Means,
+    Meeting,
+    brought_together,
+    dictionary,
+    first,
+    halves,
+    looked,
+    places,
+    rotated,
+    units,
+)
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.tasks.pairs import Tokenizers
 from regard.tasks.translator import Translator
@@ -91,3 +105,8 @@ def test_what_cross_attention_adds_is_what_a_decoder_gets_that_looks_at_one_word
     got = cross.cross_attention.cross_attention(torch.randn(1, 1, 8), memory, mask=only_second)
     assert_near(torch.from_numpy(read[:, 0, 1]), (got[:, 0] - cross.cross_attention.output.bias).detach())
     assert said.shape[:2] == (1, 1)
+
+
+def test_languages_that_meet_before_cross_attention_are_not_brought_together_by_it() -> None:
+    assert brought_together({BEHIND: 0.8, APART: 0.02, CHANCE: 0.004}) == 0.8
+    assert brought_together({BEHIND: 0.8, APART: 0.03, CHANCE: 0.004}) == 0.0

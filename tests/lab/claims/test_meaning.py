@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from regard.lab.claims.meaning import apart, looks_only_at_itself
+from regard.lab.claims.meaning import apart, looks_only_at_itself, nearer
 
 
 def pairs(*sides: tuple[list[float], list[float]]) -> list[tuple[list[Tensor], list[Tensor]]]:
@@ -31,3 +31,7 @@ def test_without_context_each_word_gives_itself_all_weight() -> None:
     weights = torch.rand(2, 3, 4, 4)
     assert torch.equal(looks_only_at_itself("encoder.0.self", "weights", weights), torch.eye(4).expand(2, 3, 4, 4))
     assert looks_only_at_itself("encoder.0.self", "scores", weights) is weights
+
+
+def test_how_much_nearer_its_own_clue_is_than_the_other() -> None:
+    assert nearer({"own clue": [0.5, 0.75], "other clue": [0.5, 0.25]}) == [0.0, 0.5]

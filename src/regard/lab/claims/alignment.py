@@ -8,9 +8,6 @@ translations; at several moments of its training its weights are read as links a
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
-from regard import bundle
 from regard.evaluation.alignment import Gold, score_alignments
 from regard.lab.claim import Claim, Figure, Measured, Setting
 from regard.lab.series import over_seeds
@@ -37,7 +34,7 @@ def measure(setting: Setting) -> Measured:
     pairs, gold = setting.shop.gold("test")
     pairs, gold = pairs[: setting.of(150, 500)], gold[: setting.of(150, 500)]
     trained = error(translator, pairs, gold)
-    steps, errors = [0], [error(untrained(directory, translator, setting.seed), pairs, gold)]
+    steps, errors = [0], [error(setting.shop.untrained("bahdanau"), pairs, gold)]
     for file in kept_files(directory):
         steps.append(int(file.stem))
         errors.append(error(at(file, translator), pairs, gold))
@@ -52,13 +49,6 @@ def measure(setting: Setting) -> Measured:
 
 def error(translator: Translator, pairs: Sequence[WordPair], gold: Sequence[Gold]) -> float:
     return score_alignments(align(translator, cut(translator, pairs), LOOK), gold).aer
-
-
-def untrained(directory: Path, translator: Translator, seed: int) -> Translator:
-    """The same network with the weights that chance gave it."""
-    torch.manual_seed(seed)
-    network = bundle.build_model(bundle.read_config(directory), translator.tokenizers.model_sizes())
-    return Translator(network, translator.tokenizers, langs=translator.langs)
 
 
 def at(checkpoint: Path, translator: Translator) -> Translator:

@@ -90,7 +90,7 @@ def draw(measured: Sequence[Measured]) -> list[Figure]:
 
 CLAIM = Claim(
     name="dot_or_additive",
-    title="The dot product is much faster and smaller than additive attention",
+    title="The dot product is much faster than additive attention",
     question="What does additive attention cost in time and memory, and what does it give at small and large d?",
     source="Vaswani et al. 2017, section 3.2.1; Britz et al. 2017, section 4.5",
     statistic=STATISTIC,

@@ -192,7 +192,7 @@ def draw(measured: Sequence[Measured]) -> list[Figure]:
 
 CLAIM = Claim(
     name="explanation",
-    title="Attention is not always explanation",
+    title="A classifier mostly says the same when its attention is shuffled",
     question="If a classifier's weights said why it decided, other weights would mean another decision. Do they? And "
     "are the words with much weight those without which it would decide otherwise?",
     source="Jain & Wallace 2019; Wiegreffe & Pinter 2019",

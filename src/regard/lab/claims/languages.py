@@ -8,11 +8,16 @@ over to what is written: its values, times its output matrix, are vectors of the
 
 Here Chinese words look for their English ones: by vectors that were learned apart, after a rotation found with half of
 the dictionary, and in a Transformer, before cross-attention (the encoder's states) and behind it.
+
+A first form of this experiment compared the queries of Chinese words with the keys of English ones and found 10 to 13 %
+of the dictionary: it did not hold. A query is asked before the word is known, so it looks for a role, not for a word.
+The statistic was replaced after that result, by what the values add; the threshold stayed. The runs that led to it can
+no longer refute it, so other seeds judge. That those learned apart must be at chance was added before the full run.
 """
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,9 +35,12 @@ from regard.text import Tokenizer
 
 STATISTIC = (
     "The share of Chinese words whose English word is the nearest of all: the output vector of the Chinese word, and "
-    "what the last cross-attention would add for the English one if it gave it all its weight."
+    "what the last cross-attention would add for the English one if it gave it all its weight. 0 if vectors that were "
+    "learned apart find more than 5 times as many as chance does."
 )
 THRESHOLD = 0.3
+AT_CHANCE = 5
+"""How many times as many as by chance those learned apart may find: of some hundred words, a few are found by luck."""
 SEEN = 3
 """How often two words must have been linked to stand in the dictionary."""
 TOGETHER = 50
@@ -185,7 +193,12 @@ def measure(setting: Setting) -> Measured:
         **{f"found first: {name}": one for name, one in shares.items()},
         "found first: encoder, then rotated": first(rotated(before, known), asked),
     }
-    return Measured(shares[BEHIND], shares[APART], numbers, {"shares": list(shares.values())})
+    return Measured(brought_together(shares), shares[APART], numbers, {"shares": list(shares.values())})
+
+
+def brought_together(shares: Mapping[str, float]) -> float:
+    """What is found behind cross-attention, if those learned apart are at chance."""
+    return shares[BEHIND] if shares[APART] <= AT_CHANCE * shares[CHANCE] else 0.0
 
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:

@@ -6,7 +6,7 @@ the clue: "cross the river … bank", "cross the road … bank". The vectors of 
 Transformer that was trained to translate.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -40,9 +40,13 @@ def measure(setting: Setting) -> Measured:
     return Measured(
         value=told[-1],
         control=blind[-1],
-        numbers={f"told apart after {name}": share for name, share in zip(names, told, strict=True)},
+        numbers={
+            **{f"told apart after {name}": share for name, share in zip(names, told, strict=True)},
+            **{f"cosine to its own clue minus to the other after {name}": gap
+               for name, gap in zip(names, nearer(drift), strict=True)},
+        },
         series={"layers": names, "seen": told, "blind": blind, **drift},
-    )
+    )  # fmt: skip
 
 
 def looks_only_at_itself(name: str, what: str, tensor: Tensor) -> Tensor:
@@ -117,6 +121,11 @@ def drawn_to_clue(
             own.append(torch.cosine_similarity(bank, hints[which][None], dim=1))
             other.append(torch.cosine_similarity(bank, hints[1 - which][None], dim=1))
     return {"own clue": torch.stack(own).mean(0).tolist(), "other clue": torch.stack(other).mean(0).tolist()}
+
+
+def nearer(drift: Mapping[str, Sequence[float]]) -> list[float]:
+    """For each layer, by how much *bank* is nearer to its own clue than to the other."""
+    return [own - other for own, other in zip(drift["own clue"], drift["other clue"], strict=True)]
 
 
 def hint(translator: Translator, text: str, words: set[str]) -> Tensor:

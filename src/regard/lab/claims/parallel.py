@@ -143,7 +143,7 @@ def draw(measured: Sequence[Measured]) -> list[Figure]:
 
 CLAIM = Claim(
     name="parallel",
-    title="Recurrent training is sequential, attention is parallel",
+    title="As texts grow longer, recurrent training slows down much more than attention",
     question="What does a word cost in training if texts are long, and what does a second core help?",
     source="Vaswani et al. 2017, sections 1 and 4",
     statistic=STATISTIC,

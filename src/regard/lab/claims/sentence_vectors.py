@@ -148,7 +148,7 @@ def draw(measured: Sequence[Measured]) -> list[Figure]:
 
 CLAIM = Claim(
     name="sentence_vectors",
-    title="[CLS] of a plain BERT is a poor vector of a sentence; training on pairs makes a good one",
+    title="Training on pairs makes [CLS] of BERT a much better vector of a sentence",
     question="What should stand for a whole sentence: [CLS], the mean of its words, the mean of static word vectors, "
     "or a vector that was trained to?",
     source="Reimers & Gurevych 2019, table 1",
