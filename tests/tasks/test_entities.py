@@ -12,6 +12,7 @@ import torch
 
 import regard
 from regard.data.batches import Share
+from regard.data.corpora.world import write_world
 from regard.data.scenes import read_scenes, scene_of
 from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.evaluation.entities import _numbers
@@ -120,6 +121,24 @@ def test_what_is_in_sight_is_known_from_the_relation_alone(trained: Path, model:
     assert regard.load(trained / "all").predict([{**two, "relation": [[1, 0], [0, 1]]}]) == regard.load(
         trained / "all"
     ).predict([two])
+
+
+@pytest.mark.slow
+def test_the_little_world_is_known_with_the_line_of_sight_and_guessed_without(tmp_path: Path) -> None:
+    files = write_world(tmp_path / "world", train=2000, val=100, test=400)
+
+    def accuracy(relation: str) -> float:
+        tree = {
+            "task": "entities",
+            "data": files,
+            "entities": {"relation": relation},
+            "training": {"updates": 150, "threads": 1},
+        }
+        run_tree(tree, tmp_path / relation)
+        return float(regard.bundle.read_card(tmp_path / relation)["scores"]["test"]["accuracy"])
+
+    assert accuracy("given") >= 0.95
+    assert accuracy("all") <= 0.8
 
 
 def test_shuffling_a_scene_changes_nothing_that_is_said(trained: Path, model: Predictor) -> None:

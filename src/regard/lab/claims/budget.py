@@ -124,7 +124,8 @@ def share(trace: Trace, head: ClueHead, words: frozenset[str]) -> float:
 def up_to_bank(trace: Trace, head: ClueHead) -> np.ndarray:
     """What the words up to *bank* give to each other: the same words, whatever follows."""
     count = labels_of(trace).index(WORD) + 1
-    return np.asarray(trace.weights[head.name][head.head][:count, :count])
+    weights: np.ndarray = trace.weights[head.name][head.head][:count, :count]
+    return weights
 
 
 def labels_of(trace: Trace) -> list[str]:
