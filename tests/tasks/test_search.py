@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +51,23 @@ def test_of_equal_lines_the_earlier_comes_first(data: st.DataObject) -> None:
     for hits, question in zip(found, asked, strict=True):
         wanted = np.argsort(-(lines @ question) / lengths, kind="stable")[:most]
         assert [hit.line for hit in hits] == wanted.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("more", [0, 1, 5])
+def test_many_lines_are_shared_out_among_threads(threads: int, more: int) -> None:
+    vectors = np.random.default_rng(threads).standard_normal((search.MANY + more, 6), dtype=np.float32)
+    vectors[[-1, 17]] = vectors[5]
+    question = vectors[5:6] * 3
+    cosines = vectors @ vectors[5] / (np.linalg.norm(vectors, axis=1) * np.linalg.norm(vectors[5]))
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        (found,) = Index(vectors).top(question, 20)
+    finally:
+        torch.set_num_threads(before)
+    assert {hit.line for hit in found[:3]} == {5, 17, len(vectors) - 1}
+    np.testing.assert_allclose([hit.score for hit in found], np.sort(cosines)[::-1][:20], rtol=1e-5)
 
 
 def test_more_than_there_is_and_nothing_at_all() -> None:
