@@ -12,6 +12,7 @@ from regard.data.batches import Sentences, pad
 from regard.decoding import Request, beam
 from regard.errors import ConfigError, LimitError
 from regard.tasks.searching import USUAL, Habits, Search
+from regard.tasks.translation import TranslationConfig
 from regard.tasks.translator import Translator
 from tests.tasks.libraries import lines, small
 
@@ -77,6 +78,10 @@ def test_a_model_searches_as_it_is_used_to_unless_asked_otherwise() -> None:
     used = Translator(small().model, small().tokenizers, habits=habits)
     assert used.translate(TEXTS) == small().translate(TEXTS, beam=3, penalty=0.4)
     assert used.search().beam == 3
+
+
+def test_a_run_has_the_habits_that_are_usual() -> None:
+    assert Habits.of(TranslationConfig().habits.model_dump()) == Habits()
 
 
 def test_habits_come_with_the_settings_of_a_model(translator: Translator) -> None:
