@@ -114,7 +114,7 @@ def _address(log: list[str]) -> str:
     return found.group(1) if found else ""
 
 
-def write_translator(directory: Path, name: str, langs: tuple[str, str], **model: Any) -> Path:
+def write_translator(directory: Path, name: str, langs: tuple[str, str], /, **model: Any) -> Path:
     """One that was trained for a moment, and answers nonsense, but another for each text. Its card tells languages
     apart."""
     tree = tiny_tree(directory)

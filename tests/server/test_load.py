@@ -18,8 +18,8 @@ import pytest
 
 import regard
 from regard import engines
-from regard.tasks.translator import Search
-from tests.runs import LETTERS
+from tests.models.pretrained import marians
+from tests.runs import LETTERS, run_tree
 from tests.server.serving import (
     Running,
     served,
@@ -28,6 +28,7 @@ from tests.server.serving import (
     write_generator,
     write_translator,
 )
+from tests.tasks import test_classification, test_words
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 CLIENTS, SECONDS, ALONE = 64, 60.0, 30.0
@@ -38,6 +39,8 @@ TRANSLATORS = {
     "bahdanau": ("de", "en"),
     "rnn": ("fr", "en"),
 }
+MARIAN = ("en", "zh")
+RECURRENT, STATIC = "recurrent", "words"
 WORDS = "the cat dog house is in a river bank".split()  # noqa: SIM905
 SLACK = 1e-4
 
@@ -66,8 +69,13 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, langs in TRANSLATORS.items():
         (home / f"of-{name}").mkdir()
         found[name] = write_translator(home / f"of-{name}", name, langs, name=name, preset="tiny")
+    marians.write(home / "marian", seed=9)
+    for name, tree in ((RECURRENT, test_classification.tree_of(home)), (STATIC, test_words.tree_of(home))):
+        run_tree(tree, home / name)
+        found[name] = home / name
     return {
         **found,
+        "marian": home / "marian",
         "writer": write_generator(home / "writer", limit=64),
         "encoder": write_encoder(home / "encoder"),
         "sorter": write_classifier(home / "sorter"),
@@ -83,11 +91,20 @@ def busy(places: dict[str, Path]) -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def questions(places: dict[str, Path]) -> list[Question]:
     draw = random.Random(0)
+    loaded = {name: regard.load(place) for name, place in places.items()}
     found = [
         one for name, langs in TRANSLATORS.items() for one in _translations(engines.load(places[name]), langs, draw)
     ]
-    found += _texts(regard.load(places["writer"]), draw)
-    found += _vectors(regard.load(places["encoder"]), draw) + _classes(regard.load(places["sorter"]), draw)
+    found += _translations(
+        engines.load(places["marian"]), MARIAN, draw, [one.replace(".", "") for one in marians.sentences(40)]
+    )
+    found += _texts(loaded["writer"], draw) + _fills(loaded["encoder"], draw)
+    for name in ("encoder", STATIC):
+        found += _vectors(name, loaded[name], draw)
+    for name in ("sorter", RECURRENT):
+        found += _classes(name, loaded[name], draw)
+    for name, text in (("bahdanau", "a b c"), ("encoder", "the cat"), ("writer", "the dog"), (RECURRENT, "a cat")):
+        found.append(_look(name, loaded[name], text))
     return found
 
 
@@ -96,12 +113,14 @@ def _sentence(draw: random.Random, words: Sequence[str], longest: int) -> str:
     return " ".join(draw.choice(words) for _ in range(max(1, int(longest * draw.random() ** 2))))
 
 
-def _translations(translator: Any, langs: tuple[str, str], draw: random.Random) -> list[Question]:
-    texts = [_sentence(draw, LETTERS, 60) for _ in range(40)]
-    best = translator.translations(texts, Search(beam=5, nbest=5))
+def _translations(
+    translator: Any, langs: tuple[str, str], draw: random.Random, texts: Sequence[str] = ()
+) -> list[Question]:
+    texts = texts or [_sentence(draw, LETTERS, 60) for _ in range(40)]
+    alone, several = (translator.translations(texts, translator.search(nbest=n)) for n in (1, translator.habits.beam))
     found = []
-    for text, options in zip(texts, best, strict=True):
-        as_good = {one.text for one in options if one.score > options[0].score - SLACK}
+    for text, (best,), options in zip(texts, alone, several, strict=True):
+        as_good = {best.text, *(one.text for one in options if one.score > best.score - SLACK)}
         body = {"q": text, "source": langs[0], "target": langs[1]}
         found.append(_question("/translate", body, lambda a, as_good=as_good: a["translatedText"] in as_good))
     return found
@@ -119,19 +138,34 @@ def _texts(writer: Any, draw: random.Random) -> list[Question]:
     return found
 
 
-def _vectors(encoder: Any, draw: random.Random) -> list[Question]:
+def _fills(encoder: Any, draw: random.Random) -> list[Question]:
+    found = []
+    for _ in range(20):
+        text = f"{_sentence(draw, WORDS, 12)} [MASK] {draw.choice(WORDS)}"
+        chances = [word.probability for word in encoder.fill(text)[0]]
+        found.append(
+            _question(
+                "/fill",
+                {"model": "encoder", "text": text},
+                lambda a, chances=chances: _near([word["probability"] for word in a["masks"][0]], chances),
+            )
+        )
+    return found
+
+
+def _vectors(name: str, encoder: Any, draw: random.Random) -> list[Question]:
     found = []
     for _ in range(30):
         texts = [_sentence(draw, WORDS, 15) for _ in range(draw.randint(1, 4))]
         rows = encoder.embed(texts)
-        body = {"model": "encoder", "input": texts}
+        body = {"model": name, "input": texts}
         found.append(
             _question("/v1/embeddings", body, lambda a, rows=rows: _near([o["embedding"] for o in a["data"]], rows))
         )
     return found
 
 
-def _classes(sorter: Any, draw: random.Random) -> list[Question]:
+def _classes(name: str, sorter: Any, draw: random.Random) -> list[Question]:
     found = []
     for _ in range(30):
         text = _sentence(draw, WORDS, 15)
@@ -139,11 +173,22 @@ def _classes(sorter: Any, draw: random.Random) -> list[Question]:
         found.append(
             _question(
                 "/classify",
-                {"texts": [text]},
+                {"model": name, "texts": [text]},
                 lambda a, shares=shares: _near(list(a["classes"][0]["probabilities"].values()), shares),
             )
         )
     return found
+
+
+def _look(name: str, model: Any, text: str) -> Question:
+    """All weights of all heads."""
+    weights = model.attention(text).weights
+
+    def right(answer: Any) -> bool:
+        told = answer["weights"]
+        return told.keys() == weights.keys() and all(_near(told[one], weights[one]) for one in weights)
+
+    return _question("/attention", {"model": name, "text": text}, right)
 
 
 def _near(found: Any, wanted: Any) -> bool:
@@ -166,7 +211,7 @@ def ask(server: Running, questions: Sequence[Question], seed: int, goes_on: Call
         content = answer.read()
         tally.seconds.append(time.monotonic() - begun)
         if answer.status != 200 or not question.right(json.loads(content)):
-            tally.wrong.append((question.path, question.body, answer.status, content[:300]))
+            tally.wrong.append((question.path, question.body, answer.status, content[:300].decode(errors="replace")))
     connection.close()
 
 

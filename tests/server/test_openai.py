@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import openai
 import pytest
+import torch
+import transformers
 
 import regard
 from tests.server.serving import Running
@@ -112,6 +114,52 @@ def test_log_probabilities_are_the_models(client: openai.OpenAI, writer: Any) ->
     assert plain.choices[0].logprobs.top_logprobs is None
 
 
+def test_a_prompt_that_is_echoed_tells_how_likely_it_was(client: openai.OpenAI, models: dict[str, Path]) -> None:
+    """With nothing written, as programs ask that choose among given answers; a shorter prompt stands beside."""
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(models["writer"])
+    spells = regard.load(models["writer"]).tokenizer
+    prompts = ["The lion that chased the 斑马", "a"]
+    found = client.completions.create(model="writer", prompt=prompts, max_tokens=0, echo=True, logprobs=3)
+    assert [choice.text for choice in found.choices] == prompts
+    assert found.usage is not None
+    assert found.usage.completion_tokens == 0
+    for prompt, choice in zip(prompts, found.choices, strict=True):
+        ids, told = spells.encode(prompt), choice.logprobs
+        with torch.inference_mode():
+            wanted = theirs(torch.tensor([ids])).logits[0].log_softmax(-1)
+        assert told is not None
+        assert told.token_logprobs is not None
+        assert told.top_logprobs is not None
+        assert told.text_offset is not None
+        assert (len(told.tokens or ()), told.token_logprobs[0], told.top_logprobs[0]) == (len(ids), None, None)
+        rows = torch.arange(len(ids) - 1)
+        np.testing.assert_allclose(told.token_logprobs[1:], wanted[rows, ids[1:]], atol=1e-4)
+        for likeliest, row in zip(told.top_logprobs[1:], wanted, strict=False):
+            np.testing.assert_allclose(sorted(likeliest.values())[-3:], sorted(row.tolist())[-3:], atol=1e-4)
+        assert told.text_offset == sorted(told.text_offset)
+        assert prompt[told.text_offset[-1] :].startswith(told.tokens[-1]) or told.tokens[-1].startswith("<")
+
+
+def test_an_echoed_prompt_and_its_text_are_told_in_one_row(client: openai.OpenAI, writer: Any) -> None:
+    how: dict[str, Any] = {"model": "writer", "prompt": "The cat", "max_tokens": 5, "seed": 3, "logprobs": 2}
+    plain, echoed = (client.completions.create(**how, echo=echo).choices[0] for echo in (False, True))
+    count = len(writer.tokenizer.encode("The cat"))
+    assert plain.logprobs is not None
+    assert echoed.logprobs is not None
+    assert echoed.text == "The cat" + plain.text
+    for name in ("tokens", "token_logprobs", "top_logprobs"):
+        assert getattr(echoed.logprobs, name)[count:] == getattr(plain.logprobs, name)
+    assert echoed.logprobs.text_offset is not None
+    assert echoed.logprobs.text_offset[count:] == [7 + place for place in plain.logprobs.text_offset or ()]
+    cut = client.completions.create(
+        model="writer", prompt="那" * 500, max_tokens=0, echo=True, logprobs=0, extra_body={"truncate": True}
+    ).choices[0]
+    assert cut.logprobs is not None
+    assert cut.logprobs.text_offset is not None
+    assert len(cut.logprobs.text_offset) == writer.limit
+    assert 400 < cut.logprobs.text_offset[0] < cut.logprobs.text_offset[-1] < 500
+
+
 def test_a_streamed_text_is_the_same(client: openai.OpenAI, writer: Any) -> None:
     texts: dict[int, str] = {}
     reasons: dict[int, str] = {}
@@ -176,7 +224,9 @@ def test_one_text_and_the_clients_own_choice_of_format(client: openai.OpenAI, en
         ({"model": "../writer"}, openai.NotFoundError, "no model"),
         ({"model": "encoder"}, openai.BadRequestError, "no verb complete"),
         ({"temperature": 5.0}, openai.BadRequestError, "temperature"),
-        ({"max_tokens": 0}, openai.BadRequestError, "max_tokens"),
+        ({"max_tokens": 0}, openai.BadRequestError, "Nothing is asked for"),
+        ({"max_tokens": -1}, openai.BadRequestError, "max_tokens"),
+        ({"max_tokens": 0, "echo": True, "stream": True}, openai.BadRequestError, "cannot be streamed"),
         ({"n": 0}, openai.BadRequestError, "n:"),
         ({"frequency_penalty": 1.0}, openai.BadRequestError, "frequency_penalty"),
         ({"suffix": "x"}, openai.BadRequestError, "suffix"),

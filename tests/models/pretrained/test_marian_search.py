@@ -13,7 +13,7 @@ import regard
 from regard.errors import BundleError
 from regard.tasks.searching import Asked, Habits, Searcher
 from regard.tasks.translator import Translator
-from tests.models.pretrained.marians import LENGTH, OPUS, sentences, write
+from tests.models.pretrained.marians import LENGTH, OPUS, OPUS_SIZE, sentences, write
 
 BEAM = 4
 
@@ -59,8 +59,10 @@ def test_two_hundred_translations_are_theirs(penalty: float, renormalise: bool, 
 
 
 @pytest.mark.slow
-def test_two_hundred_translations_in_the_shape_of_opus_mt_are_theirs(tmp_path: Path) -> None:
-    model, spells = write(tmp_path, seed=9, **OPUS)
+@pytest.mark.parametrize("size", [0, pytest.param(OPUS_SIZE, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])])
+def test_two_hundred_translations_in_the_shape_of_opus_mt_are_theirs(size: int, tmp_path: Path) -> None:
+    """Also with as many tokens as OPUS-MT has, in `make soak`."""
+    model, spells = write(tmp_path, seed=9, size=size, **OPUS)
     model.generation_config.update(max_length=12, renormalize_logits=True)
     model.generation_config.save_pretrained(tmp_path)
     found = assert_same(tmp_path, model, spells, sentences(200), 1)

@@ -28,12 +28,14 @@ from regard.server.messages import Done, Facts
 from regard.server.refusals import RefusedError, as_openai, refusal
 from regard.server.supervisor import Told
 
-COMPLETE = "complete"
+COMPLETE, JUDGE = "complete", "judge"
+Prompt = str | tuple[int, ...]
 STARTED = int(time.time())
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": OpenAIError} for status in (400, 401, 403, 404, 413, 422, 500, 503, 504)
 }
 router = APIRouter(prefix="/v1", tags=["texts and vectors (OpenAI)"], responses=ERRORS)
+NO_LOGPROBS: dict[str, Any] = {"tokens": [], "token_logprobs": [], "top_logprobs": [], "text_offset": []}
 EVENTS = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 
 
@@ -56,10 +58,14 @@ async def model(name: str, models: Served) -> JSONResponse:
 async def completions(asked: Completion, models: Served) -> Response:
     """Continue texts."""
     model = models.named(asked.model, COMPLETE)
-    payloads, options = _payloads(asked), _options(asked)
-    answer = _Answer(asked)
+    prompts, options, answer = _prompts(asked.prompt), _options(asked), _Answer(asked)
+    payloads = _payloads(asked, prompts)
     if not asked.stream:
-        return JSONResponse(answer.whole(await model.ask(COMPLETE, payloads, **options)))
+        how = {"alternatives": options["alternatives"], "truncate": asked.truncate}
+        judged = await model.ask(JUDGE, prompts, **how) if _judges(asked) else []
+        if asked.max_tokens == 0:
+            return JSONResponse(answer.read_back(prompts, judged))
+        return JSONResponse(answer.whole(await model.ask(COMPLETE, payloads, **options), judged))
     events = model.stream(COMPLETE, payloads, **options)
     first = await anext(events)  # whatever is wrong with the request is found before anything is sent
     before = [(place, prompt) for place, (prompt, _) in enumerate(payloads) if asked.echo]
@@ -105,12 +111,20 @@ def _floats(vector: bytes) -> list[float]:
     return list(struct.unpack(f"<{len(vector) // 4}f", vector))
 
 
-def _payloads(asked: Completion) -> list[tuple[str | tuple[int, ...], int]]:
+def _judges(asked: Completion) -> bool:
+    """Whether it is asked what the model makes of the prompts themselves."""
+    return bool(asked.echo) and (asked.logprobs is not None or asked.max_tokens == 0)
+
+
+def _payloads(asked: Completion, prompts: Sequence[Prompt]) -> list[tuple[Prompt, int]]:
     """(prompt, which of several texts), a prompt after the other."""
-    prompts = _prompts(asked.prompt)
     count = asked.best_of or asked.n or 1
     if count < (asked.n or 1) or (asked.stream and count > (asked.n or 1)):
         raise RefusedError(400, "best_of must be n or more, and n if the answer is streamed.", found=f"best_of {count}")
+    if asked.max_tokens == 0 and not asked.echo:
+        raise RefusedError(400, "Nothing is asked for.", found="max_tokens 0", do="give more, or echo the prompt")
+    if asked.stream and _judges(asked):
+        raise RefusedError(400, "What the model makes of a prompt cannot be streamed.", do="leave out stream")
     if asked.stream and asked.echo and not all(isinstance(prompt, str) for prompt in prompts):
         raise RefusedError(400, "Tokens cannot be streamed back.", do="leave out echo or stream, or give a text")
     if len(prompts) * count > TEXTS:
@@ -118,7 +132,7 @@ def _payloads(asked: Completion) -> list[tuple[str | tuple[int, ...], int]]:
     return [(prompt, sample) for prompt in prompts for sample in range(count)]
 
 
-def _prompts(given: Any) -> list[str | tuple[int, ...]]:
+def _prompts(given: Any) -> list[Prompt]:
     if given is None or isinstance(given, str):
         return [given or ""]
     if isinstance(given[0], int):
@@ -131,7 +145,7 @@ def _options(asked: Completion) -> dict[str, Any]:
     stops = (asked.stop,) if isinstance(asked.stop, str) else tuple(asked.stop or ())
     wanted = asked.logprobs is not None or (asked.best_of or 1) > 1
     return {
-        "max_new_tokens": asked.max_tokens or 16,
+        "max_new_tokens": 16 if asked.max_tokens is None else asked.max_tokens,
         "temperature": 1.0 if asked.temperature is None else asked.temperature,
         "top_k": asked.top_k,
         "top_p": 1.0 if asked.top_p is None else asked.top_p,
@@ -157,12 +171,26 @@ class _Answer:
             "model": asked.model,
         }
 
-    def whole(self, done: Sequence[Done]) -> dict[str, Any]:
-        """All texts; of those written for a prompt, the n likeliest."""
+    def whole(self, done: Sequence[Done], judged: Sequence[Done] = ()) -> dict[str, Any]:
+        """All texts; of those written for a prompt, the n likeliest. judged: what the model makes of each prompt."""
         groups = [done[first : first + self._written] for first in range(0, len(done), self._written)]
-        kept = [one for group in groups for one in self._likeliest(group)]
-        choices = [self._choice(index, one) for index, one in enumerate(kept)]
+        read = [one.value for one in judged] or [None] * len(groups)
+        kept = [(one, prompt) for group, prompt in zip(groups, read, strict=True) for one in self._likeliest(group)]
+        choices = [self._choice(index, *one) for index, one in enumerate(kept)]
         return {**self._head, "choices": choices, "usage": self._usage(done)}
+
+    def read_back(self, prompts: Sequence[Prompt], judged: Sequence[Done]) -> dict[str, Any]:
+        """The prompts alone: nothing is written."""
+        nothing = {"text": "", "finish": "length", "log_prob": 0.0, "logprobs": NO_LOGPROBS}
+        texts = [
+            given if isinstance(given, str) else one.value["text"] for given, one in zip(prompts, judged, strict=True)
+        ]
+        done = [
+            Done(one.id, {**nothing, "prompt": text}, read=one.read)
+            for text, one in zip(texts, judged, strict=True)
+            for _ in range(self._written)
+        ]
+        return self.whole(done, judged)
 
     async def streamed(
         self, before: Sequence[tuple[int, Any]], first: Told, events: AsyncGenerator[Told, None]
@@ -194,25 +222,30 @@ class _Answer:
             return group
         return sorted(group, key=lambda one: -float(one.value["log_prob"]))[: self._n]
 
-    def _choice(self, index: int, one: Done) -> dict[str, Any]:
-        before = one.value["prompt"] if self._asked.echo else ""
+    def _choice(self, index: int, one: Done, prompt: dict[str, Any] | None = None) -> dict[str, Any]:
+        before, logprobs = one.value["prompt"] if self._asked.echo else "", None
+        if self._asked.logprobs is not None:
+            logprobs = _moved(one.value["logprobs"], len(before))
+            if prompt is not None:  # of one that was cut, the end was read
+                read = _moved(prompt["logprobs"], max(0, len(before) - len(prompt["text"])))
+                logprobs = {name: read[name] + column for name, column in logprobs.items()}
+            logprobs["top_logprobs"] = logprobs["top_logprobs"] if self._asked.logprobs else None
         return {
             "text": before + one.value["text"],
             "index": index,
-            "logprobs": self._logprobs(one.value["logprobs"], len(before)),
+            "logprobs": logprobs,
             "finish_reason": one.value["finish"],
         }
-
-    def _logprobs(self, known: dict[str, Any] | None, before: int) -> dict[str, Any] | None:
-        if known is None or self._asked.logprobs is None:
-            return None
-        top = known["top_logprobs"] if self._asked.logprobs else None
-        return {**known, "top_logprobs": top, "text_offset": [before + place for place in known["text_offset"]]}
 
     def _usage(self, done: Sequence[Done]) -> dict[str, int]:
         """A prompt counts once, however many texts are written for it."""
         read, made = sum(one.read for one in done) // self._written, sum(one.made for one in done)
         return {"prompt_tokens": read, "completion_tokens": made, "total_tokens": read + made}
+
+
+def _moved(logprobs: dict[str, Any], by: int) -> dict[str, Any]:
+    """Those of a text that stands so many letters further on."""
+    return {**logprobs, "text_offset": [by + place for place in logprobs["text_offset"]]}
 
 
 def _chunk(index: int, text: str) -> dict[str, Any]:

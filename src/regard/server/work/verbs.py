@@ -9,16 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from regard.errors import LimitError
 from regard.inside import norms, trace
 from regard.insight import Trace, rollout
 from regard.models.pretrained.networks import MASKED
 from regard.server.work.inside import INSIDE
+from regard.server.work.limits import refuse_at_sight, short_enough
+from regard.server.work.prompts import judged, prompt_ids
 from regard.server.work.recent import Recent
 from regard.server.work.traces import told
 
-LETTERS = 100
-"""No token of a text has so many, on the average."""
 MARKS = 2
 """Tokens that stand around a text, at most."""
 RECENT = Recent()
@@ -86,6 +85,12 @@ def tokenize(model: Any, texts: Sequence[str], how: How) -> list[Answer]:
     return [Answer(json.dumps(tokens, ensure_ascii=False).encode(), read=len(tokens)) for tokens in found]
 
 
+def judge(model: Any, prompts: Sequence[Any], how: How) -> list[Answer]:
+    """How likely each token of each prompt is, given those before it."""
+    found = judged(model, [prompt_ids(model, prompt, how["truncate"]) for prompt in prompts], how["alternatives"])
+    return [Answer(one) for one in found]
+
+
 def _beam(model: Any, how: How) -> int:
     """As many hypotheses as the model is used to, or as are wanted."""
     return max(int(model.habits.beam), int(how["nbest"]))
@@ -124,13 +129,13 @@ def _count(tokenizer: Any, text: str) -> int:
 
 def _source_length(model: Any, text: str, how: How) -> int:
     refuse_at_sight((text,), model.limit)
-    return _short_enough(_count(model.tokenizers.source, text) + 1, model.limit)
+    return short_enough(_count(model.tokenizers.source, text) + 1, model.limit)
 
 
 def _example_length(model: Any, example: Sequence[str], how: How) -> int:
     refuse_at_sight(example, None if how["truncate"] else model.limit)
     length = sum(_count(_tokenizer(model), text) for text in example) + 1 + len(example)
-    return _short_enough(length, model.limit, cut=how["truncate"])
+    return short_enough(length, model.limit, cut=how["truncate"])
 
 
 def _text_length(model: Any, text: str, how: How) -> int:
@@ -138,7 +143,7 @@ def _text_length(model: Any, text: str, how: How) -> int:
     prefix = model.embedding.prefix if hasattr(model, "embedding") else ""
     limit = model.embedding.limit if hasattr(model, "embedding") else None
     refuse_at_sight((text,), None if how["truncate"] else limit)
-    return _short_enough(_count(_tokenizer(model), prefix + text) + MARKS, limit, cut=how["truncate"])
+    return short_enough(_count(_tokenizer(model), prefix + text) + MARKS, limit, cut=how["truncate"])
 
 
 def _plain_length(model: Any, text: str, how: How) -> int:
@@ -174,31 +179,6 @@ def _alone(model: Any, length: int, how: How) -> int:
     return 1 << 30
 
 
-def refuse_at_sight(texts: Sequence[str], limit: int | None) -> None:
-    """Refuses what is too long at first sight: to count the tokens of a megabyte takes a second, and others wait."""
-    letters = sum(map(len, texts))
-    if limit is not None and letters > LETTERS * limit:
-        raise LimitError(
-            "The text is far longer than the model can take.",
-            found=f"{letters:,} characters",
-            wanted=f"at most {limit} tokens",
-            do="split it into parts",
-        )
-
-
-def _short_enough(length: int, limit: int | None, *, cut: bool = False) -> int:
-    if limit is None or length <= limit:
-        return length
-    if cut:
-        return limit
-    raise LimitError(
-        "The text is longer than the model can take.",
-        found=f"{length} tokens, marks included",
-        wanted=f"at most {limit}",
-        do="split it into parts",
-    )
-
-
 VERBS = {
     "translate": Verb(
         can=lambda model: hasattr(model, "translations"),
@@ -219,6 +199,11 @@ VERBS = {
         can=lambda model: hasattr(model, "tokenizers"),
         length=lambda model, text, how: len(text),
         run=tokenize,
+    ),
+    "judge": Verb(
+        can=lambda model: hasattr(model, "generate"),
+        length=lambda model, prompt, how: len(prompt_ids(model, prompt, how["truncate"])),
+        run=judge,
     ),
     **{name: Verb(can=one.can, length=_given_length, run=_each(one.run), cost=_alone) for name, one in INSIDE.items()},
 }

@@ -18,11 +18,10 @@ from regard.decoding import Distribution, Request, Sliding, Step, Stepper, steps
 from regard.decoding.distribution import best
 from regard.decoding.sampling import drawn, lot
 from regard.decoding.steps import Choice, Ending, Rows
-from regard.errors import DataError, LimitError
 from regard.server.messages import Done, Event, Failed, Job, Piece
-from regard.server.work.verbs import refuse_at_sight
+from regard.server.work.prompts import logprobs, prompt_ids
 from regard.tasks.generation import Options
-from regard.tasks.spelling import Growing, spelt, surface
+from regard.tasks.spelling import Growing, spelt
 from regard.tasks.writing import Logits, Prompt
 from regard.text import Tokenizer
 
@@ -31,8 +30,6 @@ COMPLETE = "complete"
 """The verb of these jobs."""
 JOIN_AFTER = 8
 """Steps before what is written may be read again."""
-NEVER = -9999.0
-"""What OpenAI tells for the logarithm of 0."""
 
 
 @dataclass(eq=False)
@@ -57,30 +54,10 @@ def row(generator: Any, job: Job) -> Row:
     how = dict(job.options)
     truncate, options = bool(how.pop("truncate")), Options(**how)
     tokenizer: Tokenizer = generator.tokenizer
-    if isinstance(given, str) and not truncate:
-        refuse_at_sight((given,), generator.limit)
-    ids = tokenizer.encode(given) if isinstance(given, str) else _checked(given, tokenizer)
-    if len(ids) > generator.limit and not truncate:
-        raise LimitError(
-            "The prompt is longer than the model can look at.",
-            found=f"{len(ids)} tokens",
-            wanted=f"at most {generator.limit}",
-            do="give less of it, or let truncate keep its end",
-        )
-    ids = list(ids[-generator.limit :]) or [tokenizer.start]
+    ids = prompt_ids(generator, given, truncate)
     prompt = Prompt.several(0, given if isinstance(given, str) else tokenizer.decode(ids), ids, sample + 1)[-1]
     cost = min(len(ids) + options.max_new_tokens, generator.limit)
     return Row(job, prompt, options, Growing(tokenizer, prompt.ids, options.stops), cost)
-
-
-def _checked(ids: Sequence[int], tokenizer: Tokenizer) -> list[int]:
-    if strange := [id for id in ids if not 0 <= id < len(tokenizer)]:
-        raise DataError(
-            "The prompt has a token that the model does not have.",
-            found=str(strange[0]),
-            wanted=f"numbers from 0 to {len(tokenizer) - 1}, as /tokenize gives them",
-        )
-    return list(ids)
 
 
 def each_alone(generator: Any, rows: Sequence[Row]) -> "tuple[Writing, list[Event]]":
@@ -198,24 +175,14 @@ class Writing:
         return Done(text.job.id, value, read=len(text.prompt.ids), made=len(text.made))
 
     def _logprobs(self, text: Row) -> dict[str, Any]:
-        """As OpenAI tells them: those of the tokens that are in the text."""
+        """Those of the tokens that are in the text."""
         _, places = spelt(self._tokenizer, text.made, before=text.prompt.ids)
         known = [
             (choice, start)
             for choice, (start, _) in zip(text.choices, places, strict=True)
             if start < len(text.growing.text)
         ]
-        most = text.options.alternatives
-        return {
-            "tokens": [surface(self._tokenizer, choice.token) for choice, _ in known],
-            "token_logprobs": [max(choice.log_prob, NEVER) for choice, _ in known],
-            "top_logprobs": [self._likeliest(choice, most) for choice, _ in known],
-            "text_offset": [start for _, start in known],
-        }
-
-    def _likeliest(self, choice: Choice, most: int) -> dict[str, float]:
-        told = (*choice.alternatives[:most], (choice.token, choice.log_prob))
-        return {surface(self._tokenizer, id): max(log_prob, NEVER) for id, log_prob in told}
+        return logprobs(self._tokenizer, known, text.options.alternatives)
 
 
 def _drawn(scores: Float[Tensor, "R V"], distribution: Distribution, texts: Sequence[Row]) -> Int[Tensor, "R"]:

@@ -21,7 +21,7 @@ class Completion(Body):
     prompt: Text | Tokens | Texts | Annotated[list[Tokens], Field(min_length=1, max_length=TEXTS)] | None = Field(
         None, description="a text, several, or their tokens as /tokenize gives them; nothing begins a new text"
     )
-    max_tokens: int | None = Field(16, ge=1, le=16384)
+    max_tokens: int | None = Field(16, ge=0, le=16384, description="0, with echo: only the prompt is read")
     temperature: float | None = Field(1.0, ge=0, le=2, description="0: always the likeliest token")
     top_p: float | None = Field(1.0, gt=0, le=1)
     n: int | None = Field(1, ge=1, le=128, description="texts for each prompt")
@@ -33,7 +33,7 @@ class Completion(Body):
     stream: bool | None = Field(False, description="server-sent events, as the text grows")
     stream_options: StreamOptions | None = None
     logprobs: int | None = Field(None, ge=0, le=20, description="so many of the likeliest tokens for each place")
-    echo: bool | None = Field(False, description="with the prompt before the text")
+    echo: bool | None = Field(False, description="with the prompt before the text, and its logprobs")
     user: Name | None = None
     top_k: int | None = Field(None, ge=1, description="ours: only so many of the likeliest tokens")
     min_p: float | None = Field(None, ge=0, le=1, description="ours: only those so many times as likely as the best")
@@ -47,8 +47,8 @@ class Completion(Body):
 
 class LogProbs(BaseModel):
     tokens: list[str]
-    token_logprobs: list[float]
-    top_logprobs: list[dict[str, float]] | None
+    token_logprobs: list[float | None]
+    top_logprobs: list[dict[str, float] | None] | None
     text_offset: list[int]
 
 
