@@ -10,7 +10,7 @@ JOEYNMT := .venv-joeynmt
 JOEYNMT_READY := $(JOEYNMT)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-deep-shallow bench-library bench-page bench-large browser reverse entities soak clean
+.PHONY: help setup demo test check format docs bench bench-recurrent bench-encoding bench-search bench-words bench-language bench-generation bench-engines bench-deep-shallow bench-library bench-detection bench-page bench-large browser reverse entities soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ bench-deep-shallow: $(BENCH_READY) ## deep where it reads, shallow where it writ
 
 bench-library: $(READY) ## 100,000 lines translated, killed and gone on with
 	$(BIN)/python bench/library.py
+
+bench-detection: $(READY) ## how often the language of a sentence is found
+	$(BIN)/python bench/detection.py
 
 bench-page: $(BENCH_READY) $(BROWSER)/require.min.js
 	$(BENCH)/bin/python bench/page.py

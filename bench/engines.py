@@ -132,8 +132,9 @@ def theirs(directory: Path, threads: int) -> Translate:
             mask = torch.tensor([[1] * len(rows[i]) + [0] * (longest - len(rows[i])) for i in batch])
             with torch.inference_mode():
                 made = model.generate(
-                    tokens, attention_mask=mask, num_beams=beam, do_sample=False, max_new_tokens=2 * longest + 20
-                )
+                    tokens, attention_mask=mask, num_beams=beam, do_sample=False, max_new_tokens=2 * longest + 20,
+                    early_stopping=beam > 1,  # as all others here: a search ends when it has as many as the beam
+                )  # fmt: skip
             texts_found = target.backend.decode_batch(made.tolist())
             found |= zip(batch, texts_found, strict=True)
         return [found[i] for i in range(len(texts))]

@@ -7,6 +7,7 @@ import pytest
 
 import regard
 from regard import engines
+from regard.attention import capture
 from tests.models.pretrained.checkpoints import TEXTS, minilm, theirs, write
 
 
@@ -37,3 +38,17 @@ def test_torch_is_taken_back_and_fills_in_words_all_the_time(tmp_path: Path) -> 
     assert encoder.engine is not encoder.bert
     assert encoder.fill("a river [MASK]") == filled
     assert engines.use(encoder, "torch").engine is encoder.bert
+
+
+def test_what_torch_computes_instead_is_said_once_and_can_be_watched(tmp_path: Path) -> None:
+    told: list[str] = []
+    encoder = engines.load(write(tmp_path, theirs("BertForPreTraining")), "ctranslate2", say=told.append)
+    plain = encoder.embed(TEXTS)
+    assert told == []
+    with capture(encoder.model) as recording:
+        np.testing.assert_allclose(encoder.embed(TEXTS), plain, atol=2e-5)
+    assert recording.names
+    for _ in range(2):
+        encoder.attention("a river")
+        encoder.fill("a river [MASK]")
+    assert told == [f"{what}: computed by torch, ctranslate2 cannot" for what in ("attention", "fill")]

@@ -107,7 +107,17 @@ def test_newcomers_come_in_order_as_far_as_there_is_room(room: int, found: list[
     queue.add(entries(0, 10, 10, 10, verb="complete"))
     queue.add(entries(7, 1, verb="attention"))
     assert ids(queue.newcomers("complete", room, wait=False)) == found
-    assert ids(queue.next_but("complete")) == [7]
+    assert ids(queue.next(but="complete")) == [7]
+
+
+def test_short_newcomers_come_in_beside_long_ones_that_have_taken_all_room() -> None:
+    queue = Waiting(1000)
+    queue.add(entries(0, 600, 600, verb="complete"))
+    queue.add(entries(5, 10, 10, 10, verb="complete"))
+    first = queue.newcomers("complete", 605, wait=False, beside=2)
+    assert [(entry.job.id, entry.cost) for entry in first] == [(0, 600), (5, 0), (6, 0)]
+    assert ids(queue.newcomers("complete", 5, wait=False, beside=0)) == []
+    assert ids(queue.newcomers("complete", 1000, wait=False, beside=0)) == [7, 1]
 
 
 def test_a_newcomer_that_is_larger_than_the_budget_comes_in_alone() -> None:

@@ -3,6 +3,7 @@
 import json
 import urllib.error
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from libretranslatepy import LibreTranslateAPI
 
 from regard import engines
 from regard.tasks.translator import Search
-from tests.server.serving import SENTENCES, Running
+from tests.models.pretrained import marians
+from tests.server.serving import SENTENCES, Running, served
 
 TEXTS = ["a b c", "d", "e f g h a", "", "b b"]
 
@@ -88,6 +90,25 @@ def test_paragraphs_are_translated_sentence_by_sentence(server: Running, transla
     assert (status, found["translatedText"]) == (200, f"{a} {d}  {f}\n  {g}")
 
 
+def test_in_html_what_stands_between_tags_is_translated(server: Running, translator: Any) -> None:
+    asked = {"q": '<p class="a">a b &amp; c<br>d <b>e</b></p><!-- f --><code>g</code>', "source": "en", "target": "de"}
+    first, second, third = translator.translate(["a b & c", "d", "e"])
+    status, found = server.post("/translate", {**asked, "format": "html"})
+    wanted = f'<p class="a">{escape(first)}<br>{escape(second)} <b>{escape(third)}</b></p><!-- f --><code>g</code>'
+    assert (status, found["translatedText"]) == (200, wanted)
+    status, found = server.post("/translate", {**asked, "q": ["<i></i>", "1 < 2"], "format": "html", "alternatives": 1})
+    assert status == 200
+    assert found["translatedText"][0] == "<i></i>"
+    assert [len(others) for others in found["alternatives"]] == [0, 1]
+
+
+def test_the_code_of_a_language_stands_before_each_sentence(server: Running, translator: Any) -> None:
+    text = ">>fra<< A bb. C dd!\nE ff."
+    status, found = server.post("/translate", {"q": text, "source": "en", "target": "de"})
+    a, c, e = translator.translate([">>fra<< A bb.", ">>fra<< C dd!", ">>fra<< E ff."])
+    assert (status, found["translatedText"]) == (200, f"{a} {c}\n{e}")
+
+
 def test_alternatives_are_the_next_best(server: Running, translator: Any) -> None:
     asked = {"q": "a b c", "source": "en", "target": "de", "alternatives": 3}
     status, found = server.post("/translate", asked)
@@ -111,7 +132,7 @@ def test_the_clients_mistakes_are_told_in_its_shape(client: LibreTranslateAPI) -
 
 
 def test_what_other_clients_send_besides_is_taken(server: Running) -> None:
-    asked = {"q": "a b", "source": "en", "target": "de", "format": "text", "api_key": None, "secret": ""}
+    asked = {"q": "a b", "source": "en", "target": "de", "format": "text", "api_key": None, "secret": "", "version": 2}
     assert server.post("/translate", asked)[0] == 200
 
 
@@ -123,8 +144,7 @@ def test_what_other_clients_send_besides_is_taken(server: Running) -> None:
         (b"[" * 100_000, "application/json", 400, "cannot be"),
         (b'"a"', "application/json", 400, "cannot be understood"),
         (b'{"source": "en", "target": "de"}', "application/json", 400, "q: Field required"),
-        (b'{"q": "a", "source": "en", "target": "de", "format": "html"}', "application/json", 400, "format"),
-        (b'{"q": "a", "source": "en", "target": "de", "x": 1}', "application/json", 400, "x: Extra inputs"),
+        (b'{"q": "a", "source": "en", "target": "de", "format": "pdf"}', "application/json", 400, "format"),
         (b'{"q": "a", "source": "en", "target": "de", "alternatives": 99}', "application/json", 400, "alternatives"),
         (b"q=a&source=en", "application/x-www-form-urlencoded", 400, "target: Field required"),
         (b' {"q": "a"}', "application/x-www-form-urlencoded", 400, "content-type: application/json"),
@@ -136,3 +156,13 @@ def test_what_cannot_be_read_is_told(server: Running, body: bytes, kind: str, st
     code, found = server.post("/translate", body, {"content-type": kind})
     assert code == status
     assert told in found["error"]
+
+
+def test_a_model_of_others_knows_the_letters_of_its_languages_by_its_spelling(tmp_path: Path) -> None:
+    """It has no card."""
+    marians.write(tmp_path / "marian", seed=9)
+    with served(tmp_path / "marian") as running:
+        client = LibreTranslateAPI(running.address)
+        assert client.detect("The cat watched a dog.")[0]["language"] == "en"
+        assert client.detect("那只猫看着一只狗")[0]["language"] == "zh"
+        assert client.translate("The cat watched a dog", "auto", "zh")

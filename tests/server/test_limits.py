@@ -17,6 +17,8 @@ from tests.server.serving import Running, served, waited_for
 WORDS = ("--max-batch-tokens", 40, "--max-concurrent", 3, "--timeout", 15)
 """A text fills the batch: the next one waits."""
 LONG = {"model": "writer", "prompt": "a", "temperature": 0, "max_tokens": 16000}
+MORE = 100
+"""Tokens of a text that is too long to be let in beside another one."""
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +52,8 @@ def idle(server: Running) -> None:
 
 
 def test_a_full_server_says_when_to_come_again(small: Running) -> None:
-    with streaming(small), ThreadPoolExecutor() as pool:
-        waiting = [pool.submit(small.post, "/v1/completions", {**LONG, "max_tokens": 1}) for _ in range(2)]
+    with ThreadPoolExecutor() as pool, streaming(small):
+        waiting = [pool.submit(small.post, "/v1/completions", {**LONG, "max_tokens": MORE}) for _ in range(2)]
         waited_for(lambda: figure(small, "regard_waiting") == 2)
         connection = http.client.HTTPConnection("127.0.0.1", small.port, timeout=60)
         connection.request("POST", "/v1/completions", json.dumps(LONG), {"content-type": "application/json"})
@@ -69,7 +71,7 @@ def test_a_full_server_says_when_to_come_again(small: Running) -> None:
 def test_a_client_that_goes_away_makes_room(small: Running) -> None:
     with streaming(small):
         assert figure(small, "regard_running") == 1
-    assert small.post("/v1/completions", {**LONG, "max_tokens": 2})[0] == 200
+    assert small.post("/v1/completions", {**LONG, "max_tokens": MORE})[0] == 200
     idle(small)
 
 
@@ -90,13 +92,13 @@ def test_what_takes_too_long_is_given_up(small: Running) -> None:
     assert status == 504
     assert "15 seconds" in found["error"]["message"]
     idle(small)
-    assert small.post("/v1/completions", {**LONG, "max_tokens": 2})[0] == 200
+    assert small.post("/v1/completions", {**LONG, "max_tokens": MORE})[0] == 200
 
 
 def test_an_end_in_order_finishes_what_runs_and_refuses_the_rest(models: dict[str, Path]) -> None:
     with served(models["writer"], words=("--max-batch-tokens", 40)) as running, ThreadPoolExecutor() as pool:
         with streaming(running, max_tokens=1500) as answer:
-            waiting = pool.submit(running.post, "/v1/completions", {**LONG, "max_tokens": 1})
+            waiting = pool.submit(running.post, "/v1/completions", {**LONG, "max_tokens": MORE})
             waited_for(lambda: figure(running, "regard_waiting") == 1)
             running.process.send_signal(signal.SIGTERM)
             status, found = waiting.result()

@@ -13,7 +13,7 @@ import torch
 import transformers
 
 import regard
-from tests.server.serving import Running
+from tests.server.serving import Running, served
 
 PROMPTS = ["The cat", "", "那只"]
 
@@ -180,6 +180,23 @@ def test_a_streamed_text_is_the_same(client: openai.OpenAI, writer: Any) -> None
     assert usage.completion_tokens == sum(len(one.tokens) for one in wanted)
 
 
+def test_a_stream_tells_each_probability_with_its_text(client: openai.OpenAI) -> None:
+    how: dict[str, Any] = {
+        "model": "writer", "prompt": "The cat", "max_tokens": 25, "seed": 4, "logprobs": 2, "stop": ["e"],
+    }  # fmt: skip
+    whole = client.completions.create(**how).choices[0]
+    with client.completions.create(**how, stream=True) as events:
+        told = [event.choices[0] for event in events]
+    assert whole.logprobs is not None
+    assert whole.logprobs.tokens is not None
+    assert len(whole.logprobs.tokens) > 3
+    assert "".join(choice.text for choice in told) == whole.text
+    for name in ("tokens", "token_logprobs", "top_logprobs", "text_offset"):
+        parts = [one for choice in told for one in getattr(choice.logprobs, name)]
+        assert parts == getattr(whole.logprobs, name)
+    assert all(choice.logprobs.tokens for choice in told if choice.text)
+
+
 def test_a_stream_comes_in_pieces_and_stops_where_it_should(client: openai.OpenAI, writer: Any) -> None:
     with client.completions.create(
         model="writer", prompt="a", max_tokens=30, seed=4, stream=True, stop="e", echo=True
@@ -197,6 +214,20 @@ def test_a_short_text_does_not_wait_for_a_long_one(client: openai.OpenAI, server
         assert found.choices[0].finish_reason
         running = [line for line in server.get("/metrics")[1].decode().split("\n") if "regard_running" in line]
         assert 'regard_running{model="writer"} 1' in running  # the long one still is
+
+
+def test_a_short_text_is_written_beside_long_ones_that_have_taken_all_room(models: dict[str, Path]) -> None:
+    with (
+        served(models["writer"], words=("--max-batch-tokens", "80")) as running,
+        openai.OpenAI(base_url=f"{running.address}/v1", api_key="none", max_retries=0) as asks,
+        asks.completions.create(
+            model="writer", prompt="a", max_tokens=16000, n=2, temperature=0, stream=True
+        ) as events,
+    ):
+        next(iter(events))
+        found = asks.completions.create(model="writer", prompt="b", max_tokens=3)
+        assert found.choices[0].finish_reason
+        assert b'regard_running{model="writer"} 2' in running.get("/metrics")[1]  # the long ones still are
 
 
 @pytest.mark.parametrize("format", ["float", "base64"])

@@ -57,7 +57,7 @@ def test_a_file_without_keys_is_refused(tmp_path: Path) -> None:
         Keys.read(tmp_path / "nowhere.txt")
 
 
-@pytest.mark.parametrize("path", ["/info", "/metrics", "/v1/models", "/languages"])
+@pytest.mark.parametrize("path", ["/info", "/metrics", "/v1/models"])
 def test_without_a_key_nothing_is_told(guarded: Running, path: str) -> None:
     assert guarded.get(path)[0] == 401
     assert guarded.get(path, {"authorization": "Bearer wrong"})[0] == 401
@@ -66,7 +66,8 @@ def test_without_a_key_nothing_is_told(guarded: Running, path: str) -> None:
 
 
 def test_whether_it_lives_may_be_asked_by_anybody(guarded: Running) -> None:
-    assert [guarded.get(path)[0] for path in ("/health", "/ready", "/docs", "/openapi.json")] == [200] * 4
+    open_to_all = ("/health", "/ready", "/docs", "/openapi.json", "/languages")
+    assert [guarded.get(path)[0] for path in open_to_all] == [200] * 5
 
 
 def test_real_clients_bring_their_key(guarded: Running) -> None:
@@ -91,9 +92,9 @@ def test_a_wrong_key_in_the_body_is_told_in_libretranslates_shape(guarded: Runni
         assert (status, list(found)) == (401, ["error"])
 
 
-def headers_of(server: Running, path: str, **sent: str) -> tuple[int, dict[str, str]]:
+def headers_of(server: Running, path: str, method: str = "GET", **sent: str) -> tuple[int, dict[str, str]]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in sent.items()})
+    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in sent.items()})
     answer = connection.getresponse()
     answer.read()
     connection.close()
@@ -118,6 +119,24 @@ def test_pages_of_other_origins_may_not_ask(server: Running) -> None:
     assert headers_of(server, "/info", Origin=f"http://{host}")[0] == 200
 
 
+def test_pages_of_an_origin_that_was_named_may_ask_and_read(models: dict[str, Path], tmp_path: Path) -> None:
+    page = "https://notes.example"
+    (tmp_path / "keys.txt").write_text(KEY)
+    words = ("--allow-origin", page, "--api-key-file", tmp_path / "keys.txt")
+    with served(models["en-de"], words=words) as running:
+        status, found = headers_of(running, "/translate", "OPTIONS", Origin=page, Access_Control_Request_Method="POST")
+        assert (status, found["access-control-allow-origin"]) == (204, page)
+        assert "authorization" in found["access-control-allow-headers"]
+        status, found = headers_of(running, "/info", Origin=page, Authorization=f"Bearer {KEY}")
+        assert (status, found["access-control-allow-origin"], found["vary"]) == (200, page, "origin")
+        assert headers_of(running, "/info", Origin=page)[0] == 401
+        other = headers_of(running, "/info", Origin="https://evil.example", Authorization=f"Bearer {KEY}")[1]
+        assert "access-control-allow-origin" not in other
+    with served(models["en-de"], words=("--allow-origin", page)) as running:
+        assert headers_of(running, "/info", Origin=page)[0] == 200
+        assert headers_of(running, "/info", Origin="https://evil.example")[0] == 403
+
+
 def test_a_name_that_was_made_up_for_this_machine_is_refused(server: Running, guarded: Running) -> None:
     assert headers_of(server, "/info", Host="evil.example")[0] == 403
     assert headers_of(server, "/info", Host="[")[0] == 403
@@ -140,6 +159,8 @@ def test_to_be_open_to_everybody_is_said_loudly(models: dict[str, Path]) -> None
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (("--allow-origin", "*"), "--allow-origin * cannot be used"),
+        (("--allow-origin", "https://a.example/page"), "--allow-origin https://a.example/page cannot be used"),
         (("--port", "99999"), "--port 99999 cannot be used"),
         (("--timeout", "0"), "--timeout 0.0 cannot be used"),
         (("--max-concurrent", "0"), "--max-concurrent 0 cannot be used"),

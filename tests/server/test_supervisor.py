@@ -11,7 +11,9 @@ import pytest
 from regard.errors import BundleError
 from regard.server import supervisor
 from regard.server.line import Line
+from regard.server.messages import Begun, Done, Facts
 from regard.server.metrics import Metrics
+from regard.server.refusals import RefusedError
 from regard.server.settings import Settings
 from regard.server.supervisor import Supervisor
 from tests.server.serving import write_generator
@@ -84,3 +86,25 @@ def test_whoever_does_not_wait_for_a_model_leaves_nothing_behind(tmp_path: Path)
 
     assert asyncio.run(left()) == -9
     assert failed == []
+
+
+def test_what_was_begun_is_finished_when_the_server_is_told_to_end(tmp_path: Path) -> None:
+    """Also if at that moment nothing of it is being computed."""
+
+    async def ended() -> list[Any]:
+        model = supervised(tmp_path)
+        model.facts = Facts("writer", "lm", "GPT2", ("tokenize",), 0)
+        begun = asyncio.create_task(model.ask("tokenize", ["a", "b"], side="source"))
+        waits = asyncio.create_task(model.ask("tokenize", ["c"], side="source"))
+        await asyncio.sleep(0)
+        first, second, _ = model._tickets
+        model.heard([Begun((first,), 1), Done(first, "A")])
+        model.refuse_waiting()
+        model.heard([Begun((second,), 1), Done(second, "B")])
+        with pytest.raises(RefusedError, match="being stopped"):
+            await waits
+        with pytest.raises(RefusedError, match="being stopped"):
+            await model.ask("tokenize", ["d"], side="source")
+        return [one.value for one in await begun]
+
+    assert asyncio.run(ended()) == ["A", "B"]

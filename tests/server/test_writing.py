@@ -85,7 +85,7 @@ def test_pieces_are_the_text(generator: Generator) -> None:
     while writing.rows:
         for event in writing.step():
             if isinstance(event, Piece):
-                pieces[event.id] += event.value
+                pieces[event.id] += event.value["text"]
             elif isinstance(event, Done):
                 assert pieces[event.id] == event.value["text"]
 
@@ -116,7 +116,7 @@ def test_a_text_that_cannot_be_written_does_not_harm_the_others(generator: Gener
     found = {event.id: event.value["text"] for event in told if isinstance(event, Done)}
     (alone,) = generator.generate("The cat", **how)
     assert found == {0: alone.text, 2: alone.text}
-    assert "".join(event.value for event in [*pieces, *told] if isinstance(event, Piece)) == alone.text
+    assert "".join(event.value["text"] for event in [*pieces, *told] if isinstance(event, Piece)) == alone.text
 
 
 def test_nobody_joins_too_often(generator: Generator) -> None:

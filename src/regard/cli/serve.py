@@ -21,6 +21,9 @@ def serve(
     api_key_file: Annotated[
         Path | None, typer.Option(help="File with keys, one a line; requests must bring one of them.")
     ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="A page of that origin may ask: https://example.org. Again for more.")
+    ] = None,
     engine: Engine = "auto",
     max_batch_tokens: Annotated[int, typer.Option(help="Most tokens that a model computes together.")] = 4096,
     max_concurrent: Annotated[int, typer.Option(help="Requests at a time; more are answered 503.")] = 256,
@@ -35,6 +38,7 @@ def serve(
         host=host,
         port=port,
         keys=Keys() if api_key_file is None else Keys.read(api_key_file),
+        origins=tuple(allow_origin or ()),
         engine=engine,
         max_batch_tokens=max_batch_tokens,
         max_concurrent=max_concurrent,

@@ -167,7 +167,8 @@ def _write(library: "Library", load: "Load", jobs: int | Literal["auto"], output
     total = known.lines if known else len(library.source.texts)
     shown = LinesDone("translating", done=done, total=total)
     if done:
-        shown.say(f"going on after line {done:,} of {total:,}" if done < total else f"{output} is complete already")
+        complete = f"{output} is complete already: it has a line for each of the input (more was not compared)"
+        shown.say(f"going on after line {done:,} of {total:,}" if done < total else complete)
     workers = (out.jobs() or jobs) if resume and jobs == "auto" else jobs
     workshop = Workshop(load, library.how, workers, shown.say, out.remember)
     try:

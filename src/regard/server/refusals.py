@@ -1,5 +1,6 @@
 """What a client is told when there is no answer: a status, and the reason in the shape of the API that was called."""
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,8 +8,9 @@ from typing import Any
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from regard.errors import LimitError, RegardError
+from regard.errors import BundleError, LimitError, RegardError
 
+logger = logging.getLogger("regard.server")
 LIBRETRANSLATE = ("/translate", "/detect", "/languages")
 OPENAI = "/v1/"
 NAME = re.compile("[A-Za-z_]+")
@@ -40,6 +42,9 @@ def refusal(error: RegardError) -> RefusedError:
     """What a model has found wrong with a request."""
     if isinstance(error, RefusedError):
         return error
+    if isinstance(error, BundleError):  # nobody who asks can mend a file of ours, or should know where it is
+        logger.error("%s", error)
+        return fault()
     too_long = isinstance(error, LimitError)
     status, code = (413, "too_long") if too_long else (400, "invalid")
     return RefusedError(status, error.what, code=code, found=error.found, wanted=error.wanted, do=error.do)

@@ -14,6 +14,9 @@ KEY = re.compile("[!-~]{1,200}")
 """What a key may be."""
 
 
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*]+")
+
+
 class Keys:
     """The keys that open the server. Without any, it is open. Only their digests are kept."""
 
@@ -56,6 +59,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     keys: Keys = field(default_factory=Keys)
+    origins: tuple[str, ...] = ()
+    """Pages of other origins that may ask: https://example.org."""
     engine: str = "auto"
     """Who computes: see regard.engines."""
     max_batch_tokens: int = 4096
@@ -78,6 +83,11 @@ class Settings:
         ):
             if not possible:
                 raise ConfigError(f"{flag} {value} cannot be used.", wanted=wanted)
+
+        for origin in self.origins:
+            if not ORIGIN.fullmatch(origin):
+                wanted = "what a browser sends as Origin: https://example.org, http://localhost:3000"
+                raise ConfigError(f"--allow-origin {origin} cannot be used.", wanted=wanted)
 
     @property
     def on_loopback(self) -> bool:

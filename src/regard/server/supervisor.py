@@ -50,12 +50,20 @@ Told = tuple[int, Piece | Done]
 
 
 @dataclass(eq=False)
+class Request:
+    """Somebody who waits for the answers to some jobs. begun: something of it is being computed, or is done."""
+
+    answers: "asyncio.Queue[tuple[int, Piece | Done | Failed]]"
+    begun: bool = False
+
+
+@dataclass(eq=False)
 class Ticket:
     """A job that somebody waits for."""
 
     job: Job
     place: int
-    answers: "asyncio.Queue[tuple[int, Piece | Done | Failed]]"
+    request: Request
     since: float
     begun: bool = False
     tried: bool = False
@@ -63,7 +71,7 @@ class Ticket:
 
     def tell(self, event: Piece | Done | Failed) -> None:
         self.told = True
-        self.answers.put_nowait((self.place, event))
+        self.request.answers.put_nowait((self.place, event))
 
 
 class Supervisor:
@@ -117,7 +125,7 @@ class Supervisor:
         try:
             while left:
                 async with asyncio.timeout_at(deadline):
-                    place, event = await tickets[0].answers.get()
+                    place, event = await tickets[0].request.answers.get()
                 if isinstance(event, Failed):
                     raise event.error or fault()
                 left -= isinstance(event, Done)
@@ -128,10 +136,10 @@ class Supervisor:
             self._drop(tickets)
 
     def refuse_waiting(self) -> None:
-        """From now on only requests of which something is being computed are finished."""
+        """From now on only requests of which something was begun are finished."""
         self._closing, self.ready = True, False
-        for tickets in self._requests():
-            if not any(ticket.begun for ticket in tickets):
+        for request, tickets in self._requests():
+            if not request.begun:
                 for ticket in tickets:
                     ticket.tell(Failed(ticket.job.id, closing()))
                 self._drop(tickets)
@@ -178,9 +186,9 @@ class Supervisor:
             raise closing()
         if self.waiting + len(payloads) > MOST_WAITING and self.waiting:
             raise busy(max(1, round(self._metrics.mean_seconds)), most=self.waiting)
-        answers: asyncio.Queue[tuple[int, Piece | Done | Failed]] = asyncio.Queue()
+        request = Request(asyncio.Queue())
         jobs = [Job(next(numbers), verb, payload, options, streamed) for payload in payloads]
-        tickets = [Ticket(job, place, answers, time.monotonic()) for place, job in enumerate(jobs)]
+        tickets = [Ticket(job, place, request, time.monotonic()) for place, job in enumerate(jobs)]
         self._tickets |= {ticket.job.id: ticket for ticket in tickets}
         if self.ready:
             self._say(Asked(tuple(jobs)))
@@ -202,15 +210,15 @@ class Supervisor:
         if not self._loaded.done():
             self.facts = facts
             self._loaded.set_result(None)
-        for tickets in self._requests():
+        for _, tickets in self._requests():
             self._say(Asked(tuple(ticket.job for ticket in tickets)))
 
-    def _requests(self) -> list[list[Ticket]]:
-        """What is not done yet, request by request: their texts have the same queue for answers."""
-        found: dict[int, list[Ticket]] = {}
+    def _requests(self) -> list[tuple[Request, list[Ticket]]]:
+        """What is not done yet, request by request."""
+        found: dict[Request, list[Ticket]] = {}
         for ticket in self._tickets.values():
-            found.setdefault(id(ticket.answers), []).append(ticket)
-        return list(found.values())
+            found.setdefault(ticket.request, []).append(ticket)
+        return list(found.items())
 
     def _not_loaded(self, error: RegardError) -> None:
         if not self._loaded.done():
@@ -239,7 +247,7 @@ class Supervisor:
     def _note_begun(self, event: Begun) -> None:
         self._metrics.batches.see(float(event.size), self.facts.name)
         for ticket in filter(None, map(self._tickets.get, event.ids)):
-            ticket.begun = True
+            ticket.begun = ticket.request.begun = True
             self._metrics.waited.see(time.monotonic() - ticket.since, self.facts.name)
 
     def _after_loss(self) -> int:

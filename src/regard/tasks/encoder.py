@@ -109,6 +109,7 @@ class Encoder:
     def hidden(self, text: str, second: str | None = None, *, layer: int = -1) -> Float32[np.ndarray, "S D"]:
         """Each token of a text (or of two) in the light of all others, marks included. layer: 0 is the embedding, 1 the
         first layer, -1 the last."""
+        self._aside("hidden states")
         states = list(self.bert.layers(*self._read(text, second)))
         if not -len(states) <= layer < len(states):
             raise ConfigError(f"There is no layer {layer}.", wanted=f"0 (the embedding) to {len(states) - 1}")
@@ -123,6 +124,7 @@ class Encoder:
                 f"{self.name or 'This model'} cannot fill in words: it has no head for them.",
                 do="load one that has, such as google-bert/bert-base-uncased",
             )
+        self._aside("fill")
         parts = text.split(MASK)
         if len(parts) == 1:
             raise DataError(f"There is nothing to fill in: no {MASK} in the text.", found=repr(text[:80]))
@@ -146,6 +148,7 @@ class Encoder:
     @torch.inference_mode()
     def attention(self, text: str, second: str | None = None) -> Trace:
         """Where every head of every layer looks, in one text or in two with [SEP] between them."""
+        self._aside("attention")
         tokens, lengths, segments = self._read(text, second)
         with capture(self.model) as recording:
             self.bert(tokens, lengths, segments)
@@ -163,6 +166,11 @@ class Encoder:
                 wanted="a segment for each text of a pair",
                 do="give one text",
             )
+
+    def _aside(self, what: str) -> None:
+        """An engine hears of what it is not asked for: torch computes that."""
+        if self.engine is not self.bert:
+            self.engine.aside(what)
 
     def _read(self, text: str, second: str | None) -> tuple[Tensor, Tensor, Tensor]:
         """Tokens, lengths and segments of [CLS] text [SEP], or of [CLS] text [SEP] second [SEP]."""

@@ -49,7 +49,9 @@ class Growing:
     def __init__(self, tokenizer: Tokenizer, before: Sequence[int], stops: Sequence[str] = ()) -> None:
         self.text, self.stopped = "", False
         self._spelling, self._stops = Spelling(tokenizer, before), stops
-        self._closed, self._shown = False, 0
+        self.shown = 0
+        """So many letters were told as news."""
+        self._closed = False
 
     def add(self, token: int) -> bool:
         """Whether a stop string is reached with this token."""
@@ -65,8 +67,8 @@ class Growing:
     def news(self) -> str:
         """What may be shown since it was last asked: nothing that may yet turn out to begin a stop string."""
         sure = len(self.text) - (0 if self.stopped or self._closed else self._doubtful())
-        new = self.text[self._shown : sure]
-        self._shown = max(self._shown, sure)
+        new = self.text[self.shown : sure]
+        self.shown = max(self.shown, sure)
         return new
 
     def _grow(self, piece: str) -> None:

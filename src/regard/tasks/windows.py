@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from regard.errors import DataError
 from regard.tasks.searching import NOTHING, Search, Translation
 from regard.tasks.translator import Translator
-from regard.text.splitting import Parts, split
+from regard.text.splitting import Parts, coded, split
 
 LINES, CHARACTERS = 512, 1 << 16
 """A window ends when it has so many of either."""
@@ -46,7 +46,8 @@ class How:
     def parts(self, line: str, translator: Translator) -> Parts:
         """What of a line is translated, and what around it stays."""
         if self.split:
-            return split(line, translator.langs[0]).fitted(translator.fits)
+            code, rest = coded(line)
+            return split(rest, translator.langs[0]).fitted(lambda part: translator.fits(code + part)).after(code)
         return Parts((line,), ("", "")) if line.strip() else Parts((), ("",))
 
 

@@ -25,10 +25,19 @@ NO_LETTERS = re.compile(r"[\W\d_]+")
 
 def profile(texts: Iterable[str]) -> dict[str, int]:
     """The most frequent runs of letters in some texts of a language."""
+    return _most((run, 1.0) for text in texts for run in _runs(f" {text} "))
+
+
+def profile_of_pieces(pieces: Iterable[tuple[str, float]]) -> dict[str, int]:
+    """The same for a language of which there is no text but a tokenizer: its pieces of words, with a space before those
+    that begin one, and how likely each is."""
+    return _most((run, likely) for piece, likely in pieces for run in _runs(piece))
+
+
+def _most(runs: Iterable[tuple[str, float]]) -> dict[str, int]:
     counts: dict[int, Counter[str]] = {length: Counter() for length in LENGTHS}
-    for text in texts:
-        for run in _runs(text):
-            counts[len(run)][run] += 1
+    for run, count in runs:
+        counts[len(run)][run] += count  # type: ignore[assignment]  # a counter may hold numbers of any kind
     shares = (
         (run, round(MILLION * count / counted.total())) for counted in counts.values() for run, count in counted.items()
     )
@@ -39,7 +48,7 @@ def profile(texts: Iterable[str]) -> dict[str, int]:
 def detect(text: str, profiles: Mapping[str, Profile]) -> list[tuple[str, float]]:
     """(language, confidence from 0 to 1), the likeliest first. A confidence is how likely the language is among those
     that are known, times the share of the text's letters that it has at all."""
-    runs = Counter(_runs(text[:READ]))
+    runs = Counter(_runs(f" {text[:READ]} "))
     letters = {run: count for run, count in runs.items() if len(run) == 1 and run != " "}
     if not letters:
         return [(language, 0.0) for language in sorted(profiles)]
@@ -65,6 +74,6 @@ def _share(letters: Mapping[str, int], known: Profile) -> float:
 
 def _runs(text: str) -> Iterator[str]:
     """Letters in lower case; whatever stands between words is one space."""
-    plain = NO_LETTERS.sub(" ", f" {text.lower()} ")
+    plain = NO_LETTERS.sub(" ", text.lower())
     for length in LENGTHS:
         yield from (plain[start : start + length] for start in range(len(plain) - length + 1))

@@ -30,6 +30,7 @@ DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,3}")
 """e.g, U.S, z.B, Ph.D: an abbreviation without its last stop."""
 ITEM = re.compile(r"\W*(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})\.")
 """What stands before an item of a list."""
+CODE = re.compile(r">>[^\s<>]{1,40}<<[^\S\n]*")
 LONG = 40
 """No abbreviation has so many letters."""
 TRIED = 1024
@@ -52,6 +53,10 @@ class Parts:
     sentences: tuple[str, ...]
     spaces: tuple[str, ...]
 
+    def after(self, code: str) -> "Parts":
+        """The same with a code before each sentence."""
+        return Parts(tuple(code + sentence for sentence in self.sentences), self.spaces)
+
     def fitted(self, fits: Callable[[str], bool]) -> "Parts":
         """The same with sentences that are too long cut into pieces that fit."""
         sentences: list[str] = []
@@ -71,6 +76,17 @@ class Parts:
             if text:
                 line += (separator(space, line, language) if line else "") + text
         return self.spaces[0] + line + self.spaces[-1]
+
+
+def coded(text: str) -> tuple[str, str]:
+    """The code of the language that is wanted, if a text begins with one, as OPUS-MT models for several have it; and
+    the rest.
+
+    >>> coded(">>fra<< Hello. How are you?")
+    ('>>fra<< ', 'Hello. How are you?')
+    """
+    found = CODE.match(text)
+    return (found.group(), text[found.end() :]) if found else ("", text)
 
 
 def split(line: str, language: str = "") -> Parts:

@@ -13,7 +13,8 @@ rounding (such as those of "aaaaa") it may take another one.
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import exp
 from typing import Any
 
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers
@@ -78,6 +79,16 @@ def take_apart(backend: Backend) -> tuple[SentencePieces, dict[str, int]]:
         byte_fallback=fallback,
     )
     return model, _numbers(list(held))
+
+
+def likely_pieces(backend: Backend) -> Iterator[tuple[str, float]]:
+    """Its pieces of words, with a space before those that begin one, and how likely each is (in BPE's models, which do
+    not know it, the earlier it was joined the likelier)."""
+    model, _ = take_apart(backend)
+    for entry in model.entries:
+        if entry.role == Role.NORMAL:
+            likely = exp(entry.score) if model.kind == "unigram" else 1 / (1 + abs(entry.score))
+            yield entry.text.replace(SPACE, " "), likely
 
 
 def is_sentencepiece(backend: Backend) -> bool:

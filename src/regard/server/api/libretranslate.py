@@ -1,6 +1,7 @@
 """LibreTranslate's API: /translate, /languages, /detect. Bodies are JSON or forms; the key, if one is needed, may be in
 them."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,8 @@ from starlette.responses import JSONResponse
 
 from regard.server.api.asking import Opened, Served, either_way, read
 from regard.server.api.languages import name_of
+from regard.server.api.markup import Markup, parsed
 from regard.server.api.schema.libretranslate import (
-    Anyone,
     Detect,
     Detected,
     Language,
@@ -22,7 +23,7 @@ from regard.server.api.schema.texts import TEXTS
 from regard.server.edge.security import check_key
 from regard.server.models import Models
 from regard.server.refusals import RefusedError
-from regard.text.splitting import Parts, split
+from regard.text.splitting import Parts, coded, split
 
 AUTO = "auto"
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -35,25 +36,27 @@ Best = list[str]
 
 @router.post("/translate", response_model=Translated, openapi_extra=either_way(Translate))
 async def translate(request: Request, models: Served, keys: Opened) -> JSONResponse:
-    """Translate a text, or several, sentence by sentence. Lines stay lines."""
+    """Translate a text, or several, sentence by sentence. Lines stay lines, and in HTML tags stay tags."""
     asked = await read(request, Translate)
     check_key(keys, request.headers, asked.api_key)
-    texts = [asked.q] if isinstance(asked.q, str) else asked.q
+    given = [asked.q] if isinstance(asked.q, str) else asked.q
+    pages = await asyncio.to_thread(lambda: [parsed(text) for text in given]) if asked.format == "html" else None
+    texts = given if pages is None else [text for page in pages for text in page.texts]
     source, sure = _source(models, texts, asked.source, asked.target)
     found = await _translations(models, texts, source, asked.target, asked.alternatives)
+    found = found if pages is None else _filled(pages, found)
     answer: dict[str, Any] = {"translatedText": [best[0] for best in found]}
     if asked.alternatives:
         answer["alternatives"] = [best[1:] for best in found]
     if asked.source == AUTO:
-        answer["detectedLanguage"] = [{"confidence": _percent(sure), "language": source}] * len(texts)
+        answer["detectedLanguage"] = [{"confidence": _percent(sure), "language": source}] * len(given)
     alone = isinstance(asked.q, str)
     return JSONResponse({key: value[0] if alone else value for key, value in answer.items()})
 
 
 @router.get("/languages", response_model=list[Language])
-async def languages(request: Request, models: Served, keys: Opened) -> JSONResponse:
-    """The languages that can be translated, and into which."""
-    check_key(keys, request.headers, (await read(request, Anyone)).api_key)
+async def languages(models: Served) -> JSONResponse:
+    """The languages that can be translated, and into which. It needs no key: clients ask for it without."""
     pairs = models.pairs
     targets = {code: [target for source, target in pairs if source == code] for pair in pairs for code in pair}
     return JSONResponse([{"code": code, "name": name_of(code), "targets": into} for code, into in targets.items()])
@@ -90,7 +93,7 @@ async def _translations(models: Models, texts: Sequence[str], source: str, targe
     if source == target and any(source in pair for pair in models.pairs):
         return [[text] for text in texts]
     model = models.translator(source, target)
-    lines = [[split(line, source) for line in text.split("\n")] for text in texts]
+    lines = await asyncio.to_thread(_lines, texts, source)
     sentences = [sentence for rows in lines for line in rows for sentence in line.sentences]
     if len(sentences) > TEXTS:
         found = str(len(sentences))
@@ -100,6 +103,26 @@ async def _translations(models: Models, texts: Sequence[str], source: str, targe
     done = await model.ask("translate", sentences, nbest=others + 1) if sentences else ()
     best = iter([[one["text"] for one in answer.value] for answer in done])
     return [_joined(rows, [[next(best) for _ in line.sentences] for line in rows], target) for rows in lines]
+
+
+def _lines(texts: Sequence[str], source: str) -> list[list[Parts]]:
+    """The sentences of each line of each text. What begins with the code of a language that is wanted (>>fra<<, as some
+    OPUS-MT models have it) has it before each sentence."""
+    found = []
+    for text in texts:
+        code, rest = coded(text)
+        found.append([split(line, source).after(code) for line in rest.split("\n")])
+    return found
+
+
+def _filled(pages: Sequence[Markup], found: Sequence[Best]) -> list[Best]:
+    """Pages again: the k-th best has the k-th best of each text."""
+    texts, made = iter(found), []
+    for page in pages:
+        parts = [next(texts) for _ in page.places]
+        most = max(map(len, parts), default=1)
+        made.append([page.filled([best[min(rank, len(best) - 1)] for best in parts]) for rank in range(most)])
+    return made
 
 
 def _joined(lines: Sequence[Parts], found: Sequence[Sequence[Best]], target: str) -> Best:

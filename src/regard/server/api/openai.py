@@ -203,9 +203,10 @@ class _Answer:
             async for place, event in _and(first, events):
                 if isinstance(event, Done):
                     done.append(event)
-                    yield self._event([{**self._choice(place, event), "text": ""}])
+                    ended = self._piece(place, {**event.value, "text": ""}, before)
+                    yield self._event([{**ended, "finish_reason": event.value["finish"]}])
                 else:
-                    yield self._event([_chunk(place, event.value)])
+                    yield self._event([self._piece(place, event.value, before)])
             if self._asked.stream_options and self._asked.stream_options.include_usage:
                 yield self._event([], usage=self._usage(done))
             yield "data: [DONE]\n\n"
@@ -213,6 +214,17 @@ class _Answer:
             yield f"data: {json.dumps(as_openai(refusal(error)), ensure_ascii=False)}\n\n"
         finally:
             await events.aclose()
+
+    def _piece(self, place: int, value: dict[str, Any], before: Sequence[tuple[int, Any]]) -> dict[str, Any]:
+        """What is told of a part of a text."""
+        if self._asked.logprobs is None:
+            return _chunk(place, value["text"])
+        moved = _moved(value["logprobs"], len(dict(before).get(place, "")))
+        return {**_chunk(place, value["text"]), "logprobs": self._shortened(moved)}
+
+    def _shortened(self, logprobs: dict[str, Any]) -> dict[str, Any]:
+        """Without the likeliest tokens, where none are wanted."""
+        return {**logprobs, "top_logprobs": logprobs["top_logprobs"] if self._asked.logprobs else None}
 
     def _event(self, choices: list[dict[str, Any]], **more: Any) -> str:
         return f"data: {json.dumps({**self._head, 'choices': choices, **more}, ensure_ascii=False)}\n\n"
@@ -229,7 +241,7 @@ class _Answer:
             if prompt is not None:  # of one that was cut, the end was read
                 read = _moved(prompt["logprobs"], max(0, len(before) - len(prompt["text"])))
                 logprobs = {name: read[name] + column for name, column in logprobs.items()}
-            logprobs["top_logprobs"] = logprobs["top_logprobs"] if self._asked.logprobs else None
+            logprobs = self._shortened(logprobs)
         return {
             "text": before + one.value["text"],
             "index": index,

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from regard.server.refusals import LIBRETRANSLATE, RefusedError, refuse
 from regard.server.settings import Keys, Settings
 
-OPEN = ("/health", "/ready", "/", "/docs", "/openapi.json")
-"""What needs no key: it says nothing of models and texts. So do the files of the page."""
+OPEN = ("/health", "/ready", "/", "/docs", "/openapi.json", "/languages")
+"""What needs no key: it says nothing of texts, and of models only the languages. So do the files of the page."""
 PAGE = "/page/"
 LOCAL = ("localhost", "127.0.0.1", "::1")
 HEADERS = {
@@ -21,6 +22,13 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "cache-control": "no-store",
+}
+
+
+PREFLIGHT = {
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "authorization, content-type, x-api-key",
+    "access-control-max-age": "600",
 }
 
 
@@ -35,15 +43,20 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        headers = Headers(scope=scope)
+        shared = _shared(headers["origin"]) if headers.get("origin") in self._settings.origins else {}
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                found = MutableHeaders(scope=message)
+                for name, value in (HEADERS | shared).items():
+                    found.setdefault(name, value)
             await send(message)
 
-        refused = self._refused(scope["path"], Headers(scope=scope))
-        if refused is None:
+        refused = self._refused(scope["path"], headers)
+        if shared and scope["method"] == "OPTIONS":  # a browser asks whether it may ask; it brings no key
+            await Response(status_code=204, headers=PREFLIGHT)(scope, receive, with_headers)
+        elif refused is None:
             await self._app(scope, receive, with_headers)
         else:
             await refuse(scope, receive, with_headers, refused)
@@ -62,7 +75,8 @@ class Guard:
         gives itself away by its origin, or by a name that it made up for this machine."""
         host = _host(headers.get("host", ""))
         origin = headers.get("origin")
-        if origin is not None and _place(origin) != headers.get("host"):
+        known = origin in self._settings.origins
+        if origin is not None and _place(origin) != headers.get("host") and not known:
             return RefusedError(
                 403, "Pages of other origins may not ask here.", found=f"origin {origin[:80]}", code="origin"
             )
@@ -75,6 +89,15 @@ class Guard:
                 code="host",
             )
         return None
+
+
+def _shared(origin: str) -> dict[str, str]:
+    """What lets a page of another origin read an answer."""
+    return {
+        "access-control-allow-origin": origin,
+        "cross-origin-resource-policy": "cross-origin",
+        "vary": "origin",
+    }
 
 
 def is_open(path: str) -> bool:

@@ -7,7 +7,8 @@ the book; and the book goes on whatever comes.
 
 Together: texts of the same verb and options, those of like length first, up to a budget of tokens.
 
-Two lanes: while the first one is at something long, the second takes what is short.
+Two lanes: while the first one is at something long, the second takes what is short. Texts that are continued have a
+lane of their own, in which some short ones find room beside whatever is long.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,8 +23,8 @@ SHORT = 64
 
 @dataclass(frozen=True)
 class Entry:
-    """A job that waits. length: its tokens; cost: the tokens that it takes of a batch; place: see above; request: the
-    first job of the request that it belongs to."""
+    """A job that waits. length: its tokens, with those that may be made for it; cost: the tokens that it takes of a
+    batch; place: see above; request: the first job of the request that it belongs to."""
 
     job: Job
     length: int
@@ -62,41 +63,38 @@ class Waiting:
             for id in ids:
                 self._entries.pop(id, None)
 
-    def next(self) -> list[Entry]:
-        """What the first lane computes now; it waits until there is something."""
+    def next(self, but: str = "") -> list[Entry]:
+        """What the first lane computes now; it waits until there is something. but: a verb that it leaves alone."""
         with self._changed:
             self._at_length = False
-            self._changed.wait_for(lambda: self._entries)
-            batch = self._take(list(self._entries.values()))
+            batch = self._take(self._wait(lambda entry: entry.job.verb != but))
             self._at_length = any(entry.length > SHORT for entry in batch)
             self._changed.notify_all()
             return batch
 
-    def next_short(self) -> list[Entry]:
+    def next_short(self, but: str = "") -> list[Entry]:
         """What the second lane computes now: something short, while the first is at something long."""
         with self._changed:
-            found = self._wait(lambda entry: self._at_length and entry.length <= SHORT)
+            found = self._wait(lambda entry: self._at_length and entry.length <= SHORT and entry.job.verb != but)
             return self._take(found)
 
-    def next_but(self, verb: str) -> list[Entry]:
-        """Whatever is of another verb."""
-        with self._changed:
-            return self._take(self._wait(lambda entry: entry.job.verb != verb))
-
-    def newcomers(self, verb: str, room: int, *, wait: bool) -> list[Entry]:
+    def newcomers(self, verb: str, room: int, *, wait: bool, beside: int = 0) -> list[Entry]:
         """Jobs of a verb, whatever their options, in the order of the line, that fit into the room; where all of it is
-        free, one that is larger too."""
+        free, one that is larger too. When no more fit, so many short ones come in beside: they cost no room."""
         with self._changed:
             if wait:
                 self._wait(lambda entry: entry.job.verb == verb)
             waiting = sorted((e for e in self._entries.values() if e.job.verb == verb), key=lambda e: e.place)
-            found: list[Entry] = []
+            fits = 0
             for entry in waiting:
-                if entry.cost > room and (found or room < self.budget):
+                if entry.cost > room and (fits or room < self.budget):
                     break
                 room -= entry.cost
-                found.append(entry)
-            return self._removed(found)
+                fits += 1
+            short = [
+                replace(entry, cost=0) for entry in waiting[fits:] if entry.length <= SHORT and not entry.job.alone
+            ]
+            return self._removed([*waiting[:fits], *short[: max(0, beside)]])
 
     def _wait(self, wanted: Callable[[Entry], bool]) -> list[Entry]:
         """Until there are such entries: these."""

@@ -10,7 +10,7 @@ from safetensors.numpy import save
 
 from regard import inside
 from regard.attention import Attends
-from regard.errors import BundleError, ConfigError
+from regard.errors import ConfigError
 from regard.inside.charts import CHARTS
 from regard.inside.gold import known, linked
 from regard.inside.positions import KINDS
@@ -92,7 +92,7 @@ def run(model: Any, given: Given, how: How) -> dict[str, Any]:
 def checkpoint(model: Any, given: Given, how: How) -> bytes:
     kept, sentence = probes.updates(model.run), how["sentence"]
     if how["update"] not in kept:
-        raise BundleError(f"No attention was kept at update {how['update']}.", wanted=", ".join(map(str, kept)))
+        raise ConfigError(f"No attention was kept at update {how['update']}.", wanted=", ".join(map(str, kept)))
     traces = probes.read(model.run, how["update"])
     if sentence >= len(traces):
         raise ConfigError(f"There is no sentence {sentence}.", wanted=f"0 to {len(traces) - 1}")

@@ -20,6 +20,11 @@ def refuse_at_sight(texts: Sequence[str], limit: int | None) -> None:
         )
 
 
+def read_at_most(text: str, limit: int | None) -> str:
+    """As much of a text as a limit of tokens can ever take, of a text that may be cut."""
+    return text if limit is None else text[: LETTERS * limit]
+
+
 def short_enough(length: int, limit: int | None, *, cut: bool = False) -> int:
     """The length, or the limit where what is longer is cut."""
     if limit is None or length <= limit:

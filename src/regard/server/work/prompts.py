@@ -10,7 +10,7 @@ from torch import Tensor
 from regard.data.batches import pad
 from regard.decoding.steps import Choice, Step
 from regard.errors import DataError, LimitError
-from regard.server.work.limits import refuse_at_sight
+from regard.server.work.limits import LETTERS, refuse_at_sight
 from regard.tasks.spelling import spelt, surface
 from regard.text import Tokenizer
 
@@ -24,9 +24,12 @@ def prompt_ids(generator: Any, given: str | Sequence[int], truncate: bool) -> li
     """The tokens of a prompt, which is a text or tokens; the start mark, if it has none. truncate: of one that is too
     long, the end."""
     tokenizer: Tokenizer = generator.tokenizer
-    if isinstance(given, str) and not truncate:
-        refuse_at_sight((given,), generator.limit)
-    ids = tokenizer.encode(given) if isinstance(given, str) else _checked(given, tokenizer)
+    if isinstance(given, str):
+        if not truncate:
+            refuse_at_sight((given,), generator.limit)
+        ids = tokenizer.encode(given[-LETTERS * generator.limit :])
+    else:
+        ids = _checked(given, tokenizer)
     if len(ids) > generator.limit and not truncate:
         raise LimitError(
             "The prompt is longer than the model can look at.",

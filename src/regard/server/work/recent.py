@@ -7,7 +7,7 @@ from threading import Lock
 from regard.insight import Trace
 
 MOST = 1 << 28
-"""Bytes of weights that are kept."""
+"""Bytes of weights that are kept. What is larger by itself is made again each time."""
 
 
 class Recent:
@@ -27,7 +27,7 @@ class Recent:
         trace = make()
         with self._lock:
             self._kept[key] = trace
-            while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > self._most:
+            while self._kept and sum(map(_size, self._kept.values())) > self._most:
                 self._kept.popitem(last=False)
         return trace
 

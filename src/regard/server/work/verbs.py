@@ -13,7 +13,7 @@ from regard.inside import norms, trace
 from regard.insight import Trace, rollout
 from regard.models.pretrained.networks import MASKED
 from regard.server.work.inside import INSIDE
-from regard.server.work.limits import refuse_at_sight, short_enough
+from regard.server.work.limits import read_at_most, refuse_at_sight, short_enough
 from regard.server.work.prompts import judged, prompt_ids
 from regard.server.work.recent import Recent
 from regard.server.work.traces import told
@@ -134,7 +134,7 @@ def _source_length(model: Any, text: str, how: How) -> int:
 
 def _example_length(model: Any, example: Sequence[str], how: How) -> int:
     refuse_at_sight(example, None if how["truncate"] else model.limit)
-    length = sum(_count(_tokenizer(model), text) for text in example) + 1 + len(example)
+    length = sum(_count(_tokenizer(model), read_at_most(text, model.limit)) for text in example) + 1 + len(example)
     return short_enough(length, model.limit, cut=how["truncate"])
 
 
@@ -143,7 +143,9 @@ def _text_length(model: Any, text: str, how: How) -> int:
     prefix = model.embedding.prefix if hasattr(model, "embedding") else ""
     limit = model.embedding.limit if hasattr(model, "embedding") else None
     refuse_at_sight((text,), None if how["truncate"] else limit)
-    return short_enough(_count(_tokenizer(model), prefix + text) + MARKS, limit, cut=how["truncate"])
+    return short_enough(
+        _count(_tokenizer(model), prefix + read_at_most(text, limit)) + MARKS, limit, cut=how["truncate"]
+    )
 
 
 def _plain_length(model: Any, text: str, how: How) -> int:

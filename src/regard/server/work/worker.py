@@ -1,4 +1,4 @@
-"""A model at work: it takes jobs from the server, and tells what comes of them. One thread listens, two compute."""
+"""A model at work: it takes jobs from the server, and tells what comes of them. One thread listens, others compute."""
 
 import logging
 import os
@@ -28,11 +28,15 @@ from regard.server.work.verbs import VERBS, Answer
 from regard.server.work.writing import COMPLETE, Writing, each_alone, row
 from regard.tasks.encoder import Encoder
 from regard.tasks.translator import Translator
+from regard.text.detection import Profile, profile_of_pieces
+from regard.text.spm_backend import is_sentencepiece, likely_pieces
 from regard.training import probes
 
 logger = logging.getLogger("regard.server")
 LANES = 2
 """Threads that compute."""
+BESIDE = 16
+"""Short texts that may be continued where long ones have taken all room."""
 
 
 def run(connection: Connection, order: Order) -> None:
@@ -90,10 +94,19 @@ def facts_of(model: Any, place: str) -> Facts:
         labels=tuple(getattr(model, "labels", ())),
         engine=getattr(getattr(model, "engine", None), "name", engines.TORCH),
         scores={split: str(figures.get("headline", "")) for split, figures in card.get("scores", {}).items()},
-        profiles=card.get("language_profile", {}),
+        profiles=card.get("language_profile") or _spelt(model, langs),
         examples=examples(model, place),
         attends=any(isinstance(module, Attends) for module in model.model.modules()),
     )
+
+
+def _spelt(model: Any, langs: tuple[str, str] | None) -> dict[str, Profile]:
+    """The letters of a translator's languages, by how it spells them: models of others have no card."""
+    if langs is None or not all(langs):
+        return {}
+    sides = zip(langs, (model.tokenizers.source, model.tokenizers.target), strict=True)
+    known = [(language, side.backend) for language, side in sides if is_sentencepiece(side.backend)]
+    return {language: profile_of_pieces(likely_pieces(backend)) for language, backend in known}
 
 
 class Worker:
@@ -106,10 +119,13 @@ class Worker:
 
     def run(self) -> None:
         """Until the server is gone."""
-        if hasattr(self._model, "generate"):
-            lanes = [self._write, self._compute(lambda: self._waiting.next_but(COMPLETE))]
-        else:
-            lanes = [self._compute(self._waiting.next), self._compute(self._waiting.next_short)]
+        writes = hasattr(self._model, "generate")
+        but = COMPLETE if writes else ""
+        lanes = [
+            self._compute(lambda: self._waiting.next(but)),
+            self._compute(lambda: self._waiting.next_short(but)),
+            *([self._write] if writes else []),
+        ]
         for lane in lanes:
             Thread(target=_or_die, args=(lane,), daemon=True).start()
         try:
@@ -138,7 +154,7 @@ class Worker:
     def _entry(self, job: Job) -> Entry:
         if job.verb == COMPLETE:
             text = row(self._model, job)
-            length, cost = len(text.prompt.ids), text.cost
+            length, cost = len(text.prompt.ids) + text.options.max_new_tokens, text.cost
         else:
             how = dict(job.options)
             length = VERBS[job.verb].length(self._model, job.payload, how)
@@ -203,7 +219,9 @@ class Worker:
     def _admit(self, writing: Writing) -> None:
         """Those who wait and fit in; if nobody is there, it waits for somebody."""
         room = self._waiting.budget - sum(text.cost for text in writing.rows)
-        entries = self._waiting.newcomers(COMPLETE, room, wait=not writing.rows)
+        alone = any(text.job.alone for text in writing.rows)
+        beside = 0 if alone else BESIDE - sum(text.cost == 0 for text in writing.rows)
+        entries = self._waiting.newcomers(COMPLETE, room, wait=not writing.rows, beside=beside)
         if entries:
             self._begin(entries, len(writing.rows) + len(entries))
             writing.join([replace(row(self._model, entry.job), cost=entry.cost) for entry in entries])

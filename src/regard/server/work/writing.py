@@ -21,7 +21,7 @@ from regard.decoding.steps import Choice, Ending, Rows
 from regard.server.messages import Done, Event, Failed, Job, Piece
 from regard.server.work.prompts import logprobs, prompt_ids
 from regard.tasks.generation import Options
-from regard.tasks.spelling import Growing, spelt
+from regard.tasks.spelling import Growing
 from regard.tasks.writing import Logits, Prompt
 from regard.text import Tokenizer
 
@@ -42,7 +42,11 @@ class Row:
     growing: Growing
     cost: int
     made: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    """Where each token begins in the text."""
     choices: list[Choice] = field(default_factory=list)
+    told: int = 0
+    """So many of the choices were told, in pieces."""
     log_prob: float = 0.0
     dropped: bool = False
 
@@ -116,7 +120,7 @@ class Writing:
             if text.dropped:
                 continue
             if text.job.streamed and (piece := text.growing.news()):
-                told.append(Piece(text.job.id, piece))
+                told.append(Piece(text.job.id, {"text": piece, "logprobs": self._logprobs(text)}))
             if ending is not None:
                 told.append(self._done(text, ending))
         return told
@@ -151,6 +155,7 @@ class Writing:
     def _stop(self, sentence: int, made: Sequence[int]) -> bool:
         text = self._together[sentence]
         text.made.append(made[-1])
+        text.starts.append(len(text.growing.text))
         return text.growing.add(made[-1]) or text.dropped
 
     def _note(self, step: Step) -> None:
@@ -170,18 +175,18 @@ class Writing:
             "prompt": text.prompt.text,
             "finish": "length" if ending == "limit" else "stop",
             "log_prob": text.log_prob / max(1, len(text.choices)),
-            "logprobs": self._logprobs(text) if text.options.alternatives else None,
+            "logprobs": self._logprobs(text),
         }
         return Done(text.job.id, value, read=len(text.prompt.ids), made=len(text.made))
 
-    def _logprobs(self, text: Row) -> dict[str, Any]:
-        """Those of the tokens that are in the text."""
-        _, places = spelt(self._tokenizer, text.made, before=text.prompt.ids)
-        known = [
-            (choice, start)
-            for choice, (start, _) in zip(text.choices, places, strict=True)
-            if start < len(text.growing.text)
-        ]
+    def _logprobs(self, text: Row) -> dict[str, Any] | None:
+        """Those of the tokens that are in the text, as far as they were not told."""
+        if not text.options.alternatives:
+            return None
+        end = text.growing.shown if text.job.streamed else len(text.growing.text)
+        left = zip(text.choices[text.told :], text.starts[text.told :], strict=True)
+        known = [(choice, start) for choice, start in left if start < end]
+        text.told += len(known)
         return logprobs(self._tokenizer, known, text.options.alternatives)
 
 

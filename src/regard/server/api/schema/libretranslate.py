@@ -2,35 +2,35 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from regard.server.api.schema.texts import TEXTS, Body, Name, Text
 
 Key = Name | None
 
 
-class Translate(Body):
+class Asked(Body):
+    """Fields that are not known are left alone, as LibreTranslate does: its clients send what other versions know."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Translate(Asked):
     """Texts to be translated."""
 
     q: Text | Annotated[list[Text], Field(max_length=TEXTS)] = Field(description="a text, or several")
     source: Name = Field(description="the code of its language, or auto")
     target: Name = Field(description="the code of the language to translate into")
-    format: Literal["text"] = Field("text", description="plain text; HTML is not understood")
+    format: Literal["text", "html"] = Field("text", description="html: what stands between tags is translated")
     alternatives: int = Field(0, ge=0, le=20, description="how many other translations are wanted")
     api_key: Key = None
     secret: Key = Field(None, description="what LibreTranslate's own page sends; not used")
 
 
-class Detect(Body):
+class Detect(Asked):
     """A text whose language is asked for."""
 
     q: Text
-    api_key: Key = None
-
-
-class Anyone(Body):
-    """A request that has nothing but a key."""
-
     api_key: Key = None
 
 
