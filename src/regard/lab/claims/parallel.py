@@ -58,8 +58,13 @@ class Attention(nn.Module):
 
 
 class Cut(nn.Module):
-    """The GRU again, but no text is longer than SHORT for it: it forgets what was before. As many words, as many
-    products, no longer chain."""
+    """The GRU again, but no text is longer than SHORT for it: it forgets what was before.
+
+    It controls for all but the chain. The network, the words, the products and their number are those of the recurrent
+    one, and attention's own growth is divided by in the same way; only no word waits for more than SHORT others. It
+    works on the same rows whatever the length is, so that it should take equally long: if its number passed, too, then
+    something else than the chain would make the recurrent one slow (the clock, the cutting, attention that speeds up).
+    It cannot do what a recurrent network is for."""
 
     def __init__(self) -> None:
         super().__init__()
