@@ -19,7 +19,10 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
         "own clue": [0.1, 0.3], "other clue": [0.1, 0.1],
     },
     "budget": {"shares": {"nothing": 0.4, "a second clue": 0.2}},
-    "heads": {"rises": [1.0, 1.05, 9.0], "spare": 1},
+    "heads": {
+        "rises": [1.0, 1.05, 9.0], "spare": 1, "losses": [1.0, 1.2, 1.0],
+        "roles": {"the word before": [0.9, 0.2], "who did it and to whom, from the verb": [0.5, 0.2]},
+    },
     "positions": {"lengths": ["4–8", "9–16"], "found": {"none": [0.5, 0.5], "waves, added": [1.0, 0.9]}},
     "distance": {"distances": [-2, -1, 1], "found": {"RNN": [0.9, 1.0, 0.5], "Transformer": [1.0, 1.0, 1.0]}},
     "scaling": {
