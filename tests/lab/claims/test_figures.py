@@ -18,7 +18,7 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
         "layers": ["embedding", "layer 1"], "seen": [0.5, 1.0], "blind": [0.5, 0.5],
         "own clue": [0.1, 0.3], "other clue": [0.1, 0.1],
     },
-    "budget": {"shares": {"nothing": 0.4, "a second clue": 0.2}},
+    "budget": {"shares": {"nothing": 0.4, "a second clue": 0.2}, "directions": [0.5, 0.4, 0.0, 0.1]},
     "heads": {
         "rises": [1.0, 1.05, 9.0], "spare": 1, "losses": [1.0, 1.2, 1.0],
         "roles": {"the word before": [0.9, 0.2], "who did it and to whom, from the verb": [0.5, 0.2]},

@@ -63,8 +63,8 @@ def measure(setting: Setting) -> Measured:
             "loss with four heads, trained once more": losses[2],
             "heads that can be removed": f"{spare} of {len(removed) - 1}",
             **{f"looks most at {role}": str(one) for role, one in roles.items()},
-            **{f"gives to {role}, {who}": found[role].weight
-               for role in roles for who, found in ((TRAINED, roles), (UNTRAINED, guessed))},
+            **{f"gives to {role}, {whose}": found[role].weight
+               for role in roles for whose, found in ((TRAINED, roles), (UNTRAINED, guessed))},
             "heads specialise: how much more at least, of all ways of looking": least_gain(roles, guessed),
         },
         series={"losses": losses, "rises": rises, "spare": spare,
@@ -215,7 +215,14 @@ def draw(measured: Sequence[Measured]) -> list[Figure]:
     special = "What the head gives that looks there most, chosen on other sentences."
     return [
         Plot("bars", list(LABELS), [losses], "", "loss per token", "The same total width."),
-        Plot("bars", [role.replace(", ", ",\n") for role in roles], bars, "looks at", "weight", special),
+        Plot(
+            "bars",
+            [role.replace(", ", ",\n").replace(" and", "\nand") for role in roles],
+            bars,
+            "looks at",
+            "weight",
+            special,
+        ),
         Plot("lines", counts, [capped], "heads removed", "loss, as a multiple", removal),
     ]
 
