@@ -80,7 +80,7 @@ RECIPES: Mapping[str, Recipe] = {
         {"name": "bert"}, quick=1000, full=6000, text="en.txt",
         task="masked-lm", masking={"next_sentence": False, "length": 96, "short_updates": 0},
     ),
-    "gpt2": reader({"name": "gpt2"}, quick=500, full=3000, text="en.marked.txt", task="lm"),
+    "gpt2": reader({"name": "gpt2"}, quick=1000, full=6000, text="en.marked.txt", task="lm"),
     "words-en": words("en.txt"),
     "words-zh": words("zh.txt"),
 }  # fmt: skip

@@ -1,14 +1,25 @@
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from scipy.stats import kendalltau
+from torch import nn
 
 from regard.data.readers import ParallelText
 from regard.lab.claims import explanation
-from regard.lab.claims.explanation import kendall, labelled, shuffled, taught
+from regard.lab.claims.explanation import (
+    KNOWS,
+    THRESHOLD,
+    kendall,
+    labelled,
+    shuffled,
+    steady,
+    taught,
+    unmoved_words,
+)
 from regard.lab.shop import Shop
 
 
@@ -32,6 +43,29 @@ def test_shuffled_weights_are_the_same_weights_elsewhere() -> None:
     assert torch.equal(weights.sort(-1).values, other.sort(-1).values)
     assert not torch.equal(weights, other)
     assert not torch.equal(weights[0, 0, 0].argsort(), other[0, 0, 0].argsort())
+
+
+def test_who_knows_little_explains_nothing_however_steady() -> None:
+    assert steady([1.0, 0.5], known=KNOWS) == THRESHOLD
+    assert steady([1.0, 1.0], known=KNOWS - 0.01) == 0.0
+
+
+class Says(nn.Module):
+    """Says one row of words when it is first asked, and another one when its weights are dealt out anew."""
+
+    def __init__(self, *rows: list[int]) -> None:
+        super().__init__()
+        self.output, self.rows = nn.Identity(), list(rows)
+
+    def forward(self, *batch: Any) -> torch.Tensor:
+        return nn.functional.one_hot(torch.tensor([self.rows.pop(0)]), 9)
+
+
+def test_only_words_that_were_right_can_stay_right() -> None:
+    batch = SimpleNamespace(source=None, source_lengths=None, target=torch.tensor([[0, 5, 6, 7, 8]]))
+    pairs: Any = SimpleNamespace(batch=lambda rows, tokenizers: batch)
+    translator: Any = SimpleNamespace(model=Says([5, 6, 1, 8], [5, 2, 7, 8]), tokenizers=None)
+    assert unmoved_words(translator, pairs, 0, seed=1) == [1.0, 0.0, 1.0]
 
 
 def test_the_translation_tells_the_meaning() -> None:

@@ -55,7 +55,7 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
     "directions": {
         "shares": {
             "BERT, both sides": [0.6], "BERT, what follows is hidden": [0.3], "BERT, the text ends there": [0.1],
-            "GPT-2, left side": [0.4],
+            "BERT, a full stop ends it": [0.2], "GPT-2, left side": [0.4],
         },
         "places": {"BERT, both sides": [0.4, 0.5, None, 0.6], "GPT-2, left side": [0.1, 0.2, None, 0.4]},
     },
