@@ -8,6 +8,7 @@ import pytest
 
 from regard.lab.claim import Measured
 from regard.lab.claims import find
+from regard.lab.claims.hard import WAYS as HARD_WAYS
 from regard.report import Plot
 from regard.report.plots import draw_plot
 
@@ -42,7 +43,7 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
         what: {"masked": [1.0] * 4, "not masked": [1.0, 0.9, 0.5, 0.1]} for what in ("shares", "bleu", "weights")
     },
     "hard": {
-        what: {name: [0.5] * count for name in ("soft", "hard, with a baseline", "hard, without a baseline")}
+        what: {name: [0.5] * count for name in HARD_WAYS}
         for what, count in (("courses", 8), ("noises", 1))
     },
     "parallel": {

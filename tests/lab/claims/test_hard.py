@@ -3,7 +3,18 @@ import torch
 import torch.nn.functional as F
 
 from regard.attention import softmax
-from regard.lab.claims.hard import LESSON, course, gradients, noise, others, sampled, without_baseline
+from regard.lab.claims.hard import (
+    LEARNED,
+    LESSON,
+    course,
+    gradients,
+    noise,
+    noisier,
+    others,
+    sampled,
+    summed,
+    without_baseline,
+)
 from regard.lab.recall import Finder, Riddle, answered, riddles
 
 RIDDLE = riddles(6, torch.Generator().manual_seed(1))
@@ -31,6 +42,18 @@ def exact(finder: Finder, riddle: Riddle) -> torch.Tensor:
         losses = F.cross_entropy(finder(riddle, normalise=looks), riddle.answer, reduction="none")
         found.append(chances[0] * losses)
     return torch.stack(found).sum(0).mean()
+
+
+def test_the_sum_over_all_places_is_the_loss_that_is_to_be_expected() -> None:
+    finder = Finder(4, seed=1)
+    wanted, found = (torch.autograd.grad(loss(finder, RIDDLE), finder.looking()) for loss in (exact, summed))
+    torch.testing.assert_close(summed(finder, RIDDLE), exact(finder, RIDDLE))
+    torch.testing.assert_close(found, wanted)
+
+
+def test_who_has_not_learned_is_not_noisier_but_wrong() -> None:
+    assert noisier(4.0, solved=LEARNED) == 4.0
+    assert noisier(4.0, solved=LEARNED - 0.01) == 0.0
 
 
 @pytest.mark.parametrize("loss", [sampled, without_baseline])

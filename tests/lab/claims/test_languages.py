@@ -107,6 +107,6 @@ def test_what_cross_attention_adds_is_what_a_decoder_gets_that_looks_at_one_word
     assert said.shape[:2] == (1, 1)
 
 
-def test_languages_that_meet_before_cross_attention_are_not_brought_together_by_it() -> None:
+def test_cross_attention_brings_nothing_together_that_lined_up_when_learned_apart() -> None:
     assert brought_together({BEHIND: 0.8, APART: 0.02, CHANCE: 0.004}) == 0.8
     assert brought_together({BEHIND: 0.8, APART: 0.03, CHANCE: 0.004}) == 0.0

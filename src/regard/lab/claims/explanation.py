@@ -65,7 +65,7 @@ def measure(setting: Setting) -> Measured:
             "its right answers stay the same, weights shuffled": mean(stays),
             "the translator's right words stay the same, weights shuffled": mean(words),
             "agreement of weights and erasure (Kendall's tau)": mean(agreements),
-            f"sentences where they agree (tau at least {AGREES}: three of four pairs of words in the same order)": agrees,
+            f"sentences where they agree (tau at least {AGREES}: three of four pairs of words in one order)": agrees,
         },
         series={"agreements": sorted(agreements), "stays": [mean(stays), mean(words)]},
     )
