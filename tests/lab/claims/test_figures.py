@@ -40,7 +40,8 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
         "curves": {name: [3.0, 2.0, 1.0] for name in ("one pass", "prefix by prefix", "without a mask")},
     },
     "padding": {
-        what: {"masked": [1.0] * 4, "not masked": [1.0, 0.9, 0.5, 0.1]} for what in ("shares", "bleu", "weights")
+        what: {"masked": [1.0] * 4, "not masked": [1.0, 0.9, 0.5, 0.1]}
+        for what in ("shares", "bleu", "weights", "wrong")
     },
     "hard": {
         what: {name: [0.5] * count for name in HARD_WAYS}
