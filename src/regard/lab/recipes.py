@@ -54,7 +54,7 @@ def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3, kept: 
 
 
 def reader(model: Tree, *, quick: int, full: int, text: str, **own: Any) -> Recipe:
-    """One that reads English alone: BERT and GPT-2 of the same size, with as many pieces."""
+    """One that reads English alone: BERT and GPT-2 of the same size, with as many pieces and, in the table, updates."""
     shared: Tree = {
         "tokenizer": {"size": 2000},
         "batch": {"tokens": 2048},

@@ -155,7 +155,7 @@ def measure(setting: Setting) -> Measured:
     numbers = {
         **{f"BLEU with {PADDING} tokens of padding, {edit}": found[at] for edit, found in bleu.items()},
         **{f"share of the encoder's attention on padding, {edit}": found[at] for edit, found in weights.items()},
-        **{f"letters copied wrongly, taught {edit}, {extra} tokens of padding": one
+        **{f"lines of letters copied wrongly, taught {edit}, {extra} tokens of padding": one
            for edit, found in wrong.items() for extra, one in zip(AMOUNTS, found, strict=True)},
     }  # fmt: skip
     series = {"bleu": bleu, "shares": shares, "weights": weights, "wrong": wrong}
