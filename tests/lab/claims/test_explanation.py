@@ -9,6 +9,7 @@ from scipy.stats import kendalltau
 from torch import nn
 
 from regard.data.readers import ParallelText
+from regard.lab.claim import Setting
 from regard.lab.claims import explanation
 from regard.lab.claims.explanation import (
     KNOWS,
@@ -48,6 +49,23 @@ def test_shuffled_weights_are_the_same_weights_elsewhere() -> None:
 def test_who_knows_little_explains_nothing_however_steady() -> None:
     assert steady([1.0, 0.5], known=KNOWS) == THRESHOLD
     assert steady([1.0, 1.0], known=KNOWS - 0.01) == 0.0
+
+
+def test_only_sentences_that_the_classifier_gets_right_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gets four of five right; the fifth never stays the same."""
+    rows = [(str(number), "right") for number in range(5)]
+    said = [SimpleNamespace(label="wrong" if text == "4" else "right") for text, _ in rows]
+    monkeypatch.setattr(explanation, "labelled", lambda text: rows)
+    monkeypatch.setattr(explanation, "taught", lambda shop, updates: SimpleNamespace(classify=lambda texts: said))
+    monkeypatch.setattr(explanation, "agreement", lambda classifier, text: 0.25 * int(text))
+    monkeypatch.setattr(explanation, "unmoved", lambda classifier, text, seed: 0.0 if text == "4" else 1.0)
+    monkeypatch.setattr(explanation, "unmoved_words", lambda translator, pairs, row, seed: [0.0, 1.0])
+    monkeypatch.setattr(explanation, "EncodedPairs", SimpleNamespace(encode=lambda *given: ["a pair"]))
+    translator, text = SimpleNamespace(tokenizers=None), SimpleNamespace(sources=(), targets=())
+    shop: Any = SimpleNamespace(load=lambda name: translator, text=lambda split: text)
+    found = explanation.measure(Setting(1, True, shop))
+    assert (found.value, found.control) == (1.0, 0.5)
+    assert [told for name, told in found.numbers.items() if "they agree" in name] == [0.6]
 
 
 class Says(nn.Module):

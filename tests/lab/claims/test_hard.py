@@ -1,8 +1,12 @@
+from pathlib import Path
+
 import pytest
 import torch
 import torch.nn.functional as F
 
 from regard.attention import softmax
+from regard.lab.claim import Setting
+from regard.lab.claims import hard as claim
 from regard.lab.claims.hard import (
     LEARNED,
     LESSON,
@@ -16,6 +20,7 @@ from regard.lab.claims.hard import (
     without_baseline,
 )
 from regard.lab.recall import Finder, Riddle, answered, riddles
+from regard.lab.shop import Shop
 
 RIDDLE = riddles(6, torch.Generator().manual_seed(1))
 
@@ -80,3 +85,18 @@ def test_drawing_places_adds_noise_to_the_gradient() -> None:
 
 def test_a_course_is_examined_after_every_lesson() -> None:
     assert len(course(sampled, seed=1, updates=2 * LESSON + 1)) == 2
+
+
+@pytest.mark.parametrize(("solved", "value"), [(0.9, 5.0), (0.4, 0.0)])
+def test_sampling_is_judged_and_the_exact_sum_controls_it(
+    solved: float, value: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Made-up noise; what was taught by sampling has learned or not."""
+    noises = {answered: 2.0, sampled: 10.0, without_baseline: 90.0, summed: 1.0}
+    monkeypatch.setattr(claim, "taught", lambda finder, **how: finder)
+    monkeypatch.setattr(claim, "gradients", lambda finder, loss, seed, batches: loss)
+    monkeypatch.setattr(claim, "noise", noises.__getitem__)
+    monkeypatch.setattr(claim, "course", lambda loss, seed, updates: [solved if loss is sampled else 1.0])
+    monkeypatch.setattr(claim, "softly_then_hard", lambda seed, updates: 1.0)
+    found = claim.measure(Setting(1, True, Shop(tmp_path)))
+    assert (found.value, found.control) == (value, 0.5)

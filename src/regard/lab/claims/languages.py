@@ -199,12 +199,13 @@ def measure(setting: Setting) -> Measured:
         **{f"found first: {name}": one for name, one in shares.items()},
         "found first: encoder, then rotated": first(rotated(before, known), asked),
     }
-    return Measured(brought_together(shares), shares[BEFORE], numbers, {"shares": list(shares.values())})
+    value, control = (brought_together(shares, where) for where in (BEHIND, BEFORE))
+    return Measured(value, control, numbers, {"shares": list(shares.values())})
 
 
-def brought_together(shares: Mapping[str, float]) -> float:
-    """What is found behind cross-attention, if those learned apart are at chance."""
-    return shares[BEHIND] if shares[APART] <= AT_CHANCE * shares[CHANCE] else 0.0
+def brought_together(shares: Mapping[str, float], where: str) -> float:
+    """What is found behind cross-attention, or before it, if those learned apart are at chance."""
+    return shares[where] if shares[APART] <= AT_CHANCE * shares[CHANCE] else 0.0
 
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:

@@ -1,4 +1,4 @@
-"""Padding must be masked: what leaks when it is not.
+"""Padding that is not masked: what leaks, and into whom.
 
 Sentences of unequal length share a batch, so that the short ones are filled up with padding. It means nothing, but it
 has a vector like any word, and softmax gives something to everything it sees. All implementations of Vaswani et al.
