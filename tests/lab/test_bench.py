@@ -111,6 +111,39 @@ def test_a_claim_is_measured_again_if_a_part_that_it_uses_has_changed(monkeypatc
     assert changed == {"look_ahead"}
 
 
+@pytest.mark.parametrize("file", ["recipes.py", "shop.py", "corpus.py"])
+def test_a_claim_that_takes_models_or_texts_is_measured_again_if_their_making_has_changed(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = {claim.name: claim for claim in find()}
+    before = {name: bench.written(claim) for name, claim in claims.items()}
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == file))
+    same = {name for name, claim in claims.items() if bench.written(claim) == before[name]}
+    assert same == {"scaling", "dot_or_additive", "positions", "look_ahead", "hard", "parallel", "distance"}
+
+
+def test_the_report_tells_the_version_and_the_commit(shop: Shop, tmp_path: Path) -> None:
+    package = tmp_path / "src" / "regard"
+    package.mkdir(parents=True)
+    assert findings.commit(package) is None
+    moves = tmp_path / ".git" / "logs" / "HEAD"
+    moves.parent.mkdir(parents=True)
+    moves.write_text("0000 aaaa Ann <a@b> 1 +0000\tcommit\naaaa bbbb Ann <a@b> 2 +0000\tcommit\n")
+    assert findings.commit(package) == "bbbb"
+    told = findings.facts([], shop, (1,))
+    assert told["versions"]["regard"]
+    assert told["commit"] == findings.commit()
+
+
+def test_a_worktree_has_its_own_commit(tmp_path: Path) -> None:
+    moves = tmp_path / "elsewhere" / "logs" / "HEAD"
+    moves.parent.mkdir(parents=True)
+    moves.write_text("aaaa cccc Ann <a@b> 1 +0000\tcheckout\n")
+    (tmp_path / ".git").write_text(f"gitdir: {tmp_path / 'elsewhere'}\n")
+    assert findings.commit(tmp_path / "src" / "regard") == "cccc"
+
+
 def test_the_full_run_judges_with_seeds_that_nobody_has_looked_at() -> None:
     assert not set(bench.usual_seeds(quick=False)) & {*bench.usual_seeds(quick=True), 1, 2, 3}
 

@@ -24,6 +24,8 @@ has looked at."""
 KEPT = "lab.json"
 PARTS = ("recall", "timing")
 """Files beside this one that belong to the experiment of whichever claim imports them."""
+MODELS = ("shop", "recipes", "corpus")
+"""Those that belong to the experiment of whichever claim takes texts or models from the shop."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,11 @@ def usual_seeds(*, quick: bool) -> tuple[int, ...]:
 
 
 def written(claim: Claim) -> str:
-    """A fingerprint of the file that a claim is written in, and of the PARTS that it uses: a changed experiment is made
-    again."""
+    """A fingerprint of the file that a claim is written in, of the PARTS that it uses, and of the MODELS if it uses
+    them: a changed experiment is made again."""
     source = Path(str(sys.modules[claim.measure.__module__].__file__)).read_bytes()
     used = [part for part in PARTS if f"from regard.lab.{part} import".encode() in source]
+    used += MODELS if claim.models or b"setting.shop" in source else ()
     parts = [Path(__file__).with_name(f"{part}.py").read_bytes() for part in used]
     return hashlib.sha256(b"".join([source, *parts])).hexdigest()[:16]
 

@@ -60,7 +60,19 @@ def circumstances(data: dict[str, Any]) -> str:
     """When, where and with what; how long it took."""
     versions = ", ".join(f"{package} {version}" for package, version in data["versions"].items())
     took = f"{data['minutes']:.1f} minutes, those of claims and of the models that they share added up"
-    return f"{data['date']}, {data['cores']} cores: {took}. {versions}."
+    checkout = f" Commit {data['commit'][:10]}." if data["commit"] else ""
+    return f"{data['date']}, {data['cores']} cores: {took}. {versions}.{checkout}"
+
+
+def commit(package: Path = Path(__file__).parents[1]) -> str | None:
+    """The last commit of the checkout that a package lies in, as src/regard in ours; None if it lies in none. What was
+    changed since is not told."""
+    git = package.parents[1] / ".git"
+    if git.is_file():  # a worktree: the file names the directory
+        git = git.parent / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    file = git / "logs" / "HEAD"
+    moves = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    return moves[-1].split()[1] if moves else None  # each move: old commit, new commit, who, when, what
 
 
 def facts(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> dict[str, Any]:
@@ -72,6 +84,7 @@ def facts(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> dict[st
         "cores": cores(),
         "minutes": round(total_minutes(results, shop, seeds), 1),
         "versions": bundle.versions(),
+        "commit": commit(),
         "claims": [_facts(found) for found in results],
     }
 

@@ -54,7 +54,7 @@ def translator(model: Tree, *, quick: int, full: int, rate: float = 4e-3, kept: 
 
 
 def reader(model: Tree, *, quick: int, full: int, text: str, **own: Any) -> Recipe:
-    """One that reads English alone: BERT and GPT-2 of the same size, with as many pieces."""
+    """One that reads English alone: BERT and GPT-2 of the same size, with as many pieces and, in the table, updates."""
     shared: Tree = {
         "tokenizer": {"size": 2000},
         "batch": {"tokens": 2048},
@@ -80,7 +80,7 @@ RECIPES: Mapping[str, Recipe] = {
         {"name": "bert"}, quick=1000, full=6000, text="en.txt",
         task="masked-lm", masking={"next_sentence": False, "length": 96, "short_updates": 0},
     ),
-    "gpt2": reader({"name": "gpt2"}, quick=500, full=3000, text="en.marked.txt", task="lm"),
+    "gpt2": reader({"name": "gpt2"}, quick=1000, full=6000, text="en.marked.txt", task="lm"),
     "words-en": words("en.txt"),
     "words-zh": words("zh.txt"),
 }  # fmt: skip

@@ -1,5 +1,5 @@
 from regard.evaluation.lengths import Bucket
-from regard.lab.claims.bottleneck import EDGES, buckets, drawn, kept
+from regard.lab.claims.bottleneck import EDGES, THRESHOLD, buckets, drawn, kept, lead
 
 
 def of(**bleu: float | None) -> list[Bucket]:
@@ -10,6 +10,12 @@ def test_what_is_kept_is_a_share_of_the_score_on_short_sentences() -> None:
     assert kept(of(short=80.0, long=20.0)) == 0.25
     assert kept(of(short=0.0, long=20.0)) == 0.0
     assert kept(of(short=50.0, long=None)) == 0.0
+
+
+def test_attention_that_fails_less_than_one_vector_fails_too() -> None:
+    assert lead(0.9, 0.5) == 0.4
+    assert lead(0.8, 0.1) >= THRESHOLD
+    assert lead(0.79, 0.1) == 0.0
 
 
 def test_there_are_equally_many_new_sentences_of_every_length() -> None:

@@ -1,7 +1,11 @@
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
+import torch
 
-from regard.lab.claims.budget import SECOND, fall, sentences, turned, unlike
+from regard.lab.claims.budget import NOTHING, SECOND, cosines, fall, sentences, turned, unlike
 
 
 def test_what_is_the_same_in_both_directions_has_no_asymmetry() -> None:
@@ -37,6 +41,23 @@ def test_the_sentences_differ_only_behind_the_bank() -> None:
         assert len(starts) == 1
         assert len({sentence.clue for sentence in variants.values()}) == 1
         assert len({sentence.text for sentence in variants.values()}) == 4
+
+
+def test_what_follows_differs_in_kind_and_not_in_length() -> None:
+    for variants in sentences():
+        lengths = {len(sentence.text.split()) for behind, sentence in variants.items() if behind != NOTHING}
+        assert len(lengths) == 1
+        assert not any("/" in sentence.text for sentence in variants.values())
+
+
+def test_relatedness_is_the_same_in_both_directions() -> None:
+    source = SimpleNamespace(encode=lambda text: list(range(len(text.split()))))
+    model = SimpleNamespace(get_parameter=lambda name: torch.randn(4, 3))
+    translator: Any = SimpleNamespace(tokenizers=SimpleNamespace(source=source), model=model)
+    found = [cosines(translator, "a b c d")]
+    np.testing.assert_allclose(np.diag(found[0]), 1)
+    assert np.abs(found[0] - 1).max() > 0.1
+    assert unlike(found, turned(found)) < 1e-12
 
 
 def test_the_second_clue_points_to_the_meaning_of_the_first() -> None:

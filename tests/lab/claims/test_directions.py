@@ -16,7 +16,9 @@ from regard.lab.claims.directions import (
     places,
     right_hidden,
     share,
+    stopped,
 )
+from regard.lab.recipes import RECIPES
 
 GAP = Gap("The dog saw ", "the", " old cat, Joe.")
 
@@ -33,6 +35,7 @@ def test_what_each_reader_is_given() -> None:
     assert both_sides(GAP) == "The dog saw [MASK] old cat, Joe."
     assert right_hidden(GAP) == "The dog saw [MASK] [MASK] [MASK], [MASK]."
     assert cut_off(GAP) == "The dog saw [MASK]"
+    assert stopped(GAP) == "The dog saw [MASK]."
 
 
 class Parrot:
@@ -63,6 +66,11 @@ def test_shares_are_told_by_place() -> None:
     assert by_place(found, [True, False, True, False]) == [0.5, 1.0, None, 0.0]
     assert share([True, False, True, False]) == 0.5
     assert places() == ["1–3", "4–7", "8–15", "16+"]
+
+
+def test_both_have_read_as_much() -> None:
+    bert, gpt2 = RECIPES["bert"], RECIPES["gpt2"]
+    assert (bert.quick, bert.full, bert.own["batch"]) == (gpt2.quick, gpt2.full, gpt2.own["batch"])
 
 
 def test_each_is_measured_at_what_it_is_said_to_be_better_at() -> None:

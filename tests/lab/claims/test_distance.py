@@ -65,8 +65,8 @@ def test_one_direction_cannot_know_what_follows_and_all_others_can(network: str)
 def test_the_lead_is_taken_where_the_clue_is() -> None:
     found = {"Transformer": [0.9] * len(DISTANCES), "RNN": [0.5] * len(DISTANCES)}
     found["RNN"][DISTANCES.index(-1)] = 1.0
-    assert ahead(found, "RNN", 1) == pytest.approx(0.4)
-    assert ahead(found, "RNN", -1) == pytest.approx(-0.1)
+    assert ahead(found, "Transformer", "RNN", 1) == pytest.approx(0.4)
+    assert ahead(found, "Transformer", "RNN", -1) == pytest.approx(-0.1)
     assert [place(-20), place(20)] == ["20 words before", "20 words after"]
 
 
@@ -76,9 +76,11 @@ def test_the_lead_is_taken_where_the_clue_is() -> None:
         ({"RNN": -1, "RNN in two directions": 6}, 0.5),
         ({"RNN": -1, "RNN in two directions": 20}, 0.0),  # it finds what is far, too: the distance decides
         ({"RNN": 20, "RNN in two directions": 6}, 0.0),  # it knows what follows, too: the direction decides
+        ({"RNN": -1, "RNN in two directions": 6, "RNN with attention": 6}, 0.0),  # attention helps one of both only
+        ({"RNN": -1, "RNN in two directions": 6, "Transformer": -1}, 0.0),
     ],
 )
-def test_both_direction_and_distance_are_judged(
+def test_both_direction_and_distance_are_judged_of_both_that_attend(
     reaches: dict[str, int], value: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def right(network: str, distance: int) -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from regard.lab.claim import Measured
 from regard.lab.claims import find
+from regard.lab.claims.hard import WAYS as HARD_WAYS
 from regard.report import Plot
 from regard.report.plots import draw_plot
 
@@ -18,8 +19,11 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
         "layers": ["embedding", "layer 1"], "seen": [0.5, 1.0], "blind": [0.5, 0.5],
         "own clue": [0.1, 0.3], "other clue": [0.1, 0.1],
     },
-    "budget": {"shares": {"nothing": 0.4, "a second clue": 0.2}},
-    "heads": {"rises": [1.0, 1.05, 9.0], "spare": 1},
+    "budget": {"shares": {"nothing": 0.4, "a second clue": 0.2}, "directions": [0.5, 0.4, 0.0, 0.1]},
+    "heads": {
+        "rises": [1.0, 1.05, 9.0], "spare": 1, "losses": [1.0, 1.2, 1.0],
+        "roles": {"the word before": [0.9, 0.2], "who did it and to whom, from the verb": [0.5, 0.2]},
+    },
     "positions": {"lengths": ["4–8", "9–16"], "found": {"none": [0.5, 0.5], "waves, added": [1.0, 0.9]}},
     "distance": {"distances": [-2, -1, 1], "found": {"RNN": [0.9, 1.0, 0.5], "Transformer": [1.0, 1.0, 1.0]}},
     "scaling": {
@@ -36,10 +40,11 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
         "curves": {name: [3.0, 2.0, 1.0] for name in ("one pass", "prefix by prefix", "without a mask")},
     },
     "padding": {
-        what: {"masked": [1.0] * 4, "not masked": [1.0, 0.9, 0.5, 0.1]} for what in ("shares", "bleu", "weights")
+        what: {"masked": [1.0] * 4, "not masked": [1.0, 0.9, 0.5, 0.1]}
+        for what in ("shares", "bleu", "weights", "wrong")
     },
     "hard": {
-        what: {name: [0.5] * count for name in ("soft", "hard, with a baseline", "hard, without a baseline")}
+        what: {name: [0.5] * count for name in HARD_WAYS}
         for what, count in (("courses", 8), ("noises", 1))
     },
     "parallel": {
@@ -52,7 +57,7 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
     "directions": {
         "shares": {
             "BERT, both sides": [0.6], "BERT, what follows is hidden": [0.3], "BERT, the text ends there": [0.1],
-            "GPT-2, left side": [0.4],
+            "BERT, a full stop ends it": [0.2], "GPT-2, left side": [0.4],
         },
         "places": {"BERT, both sides": [0.4, 0.5, None, 0.6], "GPT-2, left side": [0.1, 0.2, None, 0.4]},
     },

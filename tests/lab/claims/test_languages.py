@@ -6,6 +6,7 @@ import torch
 from regard.evaluation.alignment import Gold
 from regard.lab.claims.languages import (
     APART,
+    BEFORE,
     BEHIND,
     CHANCE,
     Means,
@@ -107,6 +108,8 @@ def test_what_cross_attention_adds_is_what_a_decoder_gets_that_looks_at_one_word
     assert said.shape[:2] == (1, 1)
 
 
-def test_languages_that_meet_before_cross_attention_are_not_brought_together_by_it() -> None:
-    assert brought_together({BEHIND: 0.8, APART: 0.02, CHANCE: 0.004}) == 0.8
-    assert brought_together({BEHIND: 0.8, APART: 0.03, CHANCE: 0.004}) == 0.0
+def test_cross_attention_brings_nothing_together_that_lined_up_when_learned_apart() -> None:
+    shares = {BEHIND: 0.8, BEFORE: 0.1, APART: 0.02, CHANCE: 0.004}
+    assert brought_together(shares, BEHIND) == 0.8
+    assert brought_together(shares, BEFORE) == 0.1
+    assert brought_together({**shares, APART: 0.03}, BEHIND) == 0.0

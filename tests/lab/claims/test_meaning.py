@@ -1,7 +1,9 @@
 import torch
 from torch import Tensor
 
-from regard.lab.claims.meaning import apart, looks_only_at_itself, nearer
+from regard.data.corpora.senses import BANK
+from regard.evaluation.challenges import Challenge, Side
+from regard.lab.claims.meaning import apart, clue_of, looks_only_at_itself, nearer
 
 
 def pairs(*sides: tuple[list[float], list[float]]) -> list[tuple[list[Tensor], list[Tensor]]]:
@@ -10,21 +12,41 @@ def pairs(*sides: tuple[list[float], list[float]]) -> list[tuple[list[Tensor], l
 
 
 def test_meanings_that_lie_apart_are_told_apart() -> None:
-    assert apart(pairs(([0.0, 1.0], [0.0, -1.0]), ([0.3, 0.9], [0.1, -1.1]), ([0.2, 2.0], [0.0, -0.5]))) == [1.0]
+    seen = pairs(([0.0, 1.0], [0.0, -1.0]), ([0.3, 0.9], [0.1, -1.1]), ([0.2, 2.0], [0.0, -0.5]))
+    assert apart(seen, given=[0, 1, 2]) == [1.0]
+
+
+def test_who_only_copies_the_clue_is_not_told_apart() -> None:
+    """With each clue goes a vector of its own, which says nothing of the meaning."""
+    river, road, boat, account = torch.eye(4).tolist()
+    seen = pairs((river, road), (river, road), (boat, account), (boat, account))
+    assert apart(seen, given=[0, 1, 2, 3]) == [1.0]
+    assert apart(seen, given=[0, 0, 1, 1]) == [0.5]
+
+
+def test_sentences_with_the_same_clue_are_known_by_either_of_its_forms() -> None:
+    def challenge(first: str, second: str) -> Challenge:
+        sides = [Side(source=text, target="x", key="x") for text in (first, second)]
+        return Challenge(phenomenon="bank", first=sides[0], second=sides[1])
+
+    for number, (first, second) in enumerate(BANK.clues):
+        assert clue_of(challenge(f"I wanted to {first.base}.", f"I wanted to {second.base}.")) == number
+        begin, other = (f"{clue.gerund.capitalize()}, I saw the bank." for clue in (first, second))
+        assert clue_of(challenge(begin, other)) == number
 
 
 def test_meanings_that_lie_crosswise_are_all_mistaken() -> None:
     """Each vector lies where the others of the other meaning are."""
-    assert apart(pairs(([1.0], [-1.0]), ([-1.0], [1.0]))) == [0.0]
+    assert apart(pairs(([1.0], [-1.0]), ([-1.0], [1.0])), given=[0, 1]) == [0.0]
 
 
 def test_where_both_sentences_give_the_same_vector_chance_decides() -> None:
-    assert apart(pairs(([1.0], [1.0]), ([2.0], [2.0]), ([4.0], [4.0]))) == [0.5]
+    assert apart(pairs(([1.0], [1.0]), ([2.0], [2.0]), ([4.0], [4.0])), given=[0, 1, 2]) == [0.5]
 
 
 def test_each_layer_is_judged_by_itself() -> None:
     same, different = torch.tensor([1.0]), torch.tensor([2.0])
-    assert apart([([same, same], [same, different])] * 3) == [0.5, 1.0]
+    assert apart([([same, same], [same, different])] * 3, given=[0, 1, 2]) == [0.5, 1.0]
 
 
 def test_without_context_each_word_gives_itself_all_weight() -> None:

@@ -1,7 +1,19 @@
 import pytest
 import torch
 
-from regard.lab.claims.padding import changed, leaked, masked, on_padding, padded, translated, unmasked
+from regard.lab.claims.padding import (
+    LETTERS,
+    LONGEST,
+    changed,
+    copyist,
+    leaked,
+    lines,
+    masked,
+    on_padding,
+    padded,
+    translated,
+    unmasked,
+)
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.tasks.pairs import Tokenizers
 from regard.tasks.translator import Translator
@@ -52,3 +64,21 @@ def test_masked_padding_gets_nothing_and_changes_nothing(translator: Translator)
 def test_padding_that_is_not_masked_gets_the_more_the_more_there_is(translator: Translator) -> None:
     little, much = (leaked(translator, TEXTS, extra, "not masked") for extra in (2, 50))
     assert 0 < little < much < 1
+
+
+def test_lines_are_of_all_lengths_and_new_for_another_seed() -> None:
+    drawn = [line.split() for line in lines(300, seed=1)]
+    assert {len(line) for line in drawn} == set(range(2, LONGEST + 1))
+    assert {letter for line in drawn for letter in line} == set(LETTERS)
+    assert lines(300, seed=1) != lines(300, seed=2)
+
+
+def test_a_network_that_is_taught_without_the_mask_becomes_another_one() -> None:
+    def weights(edit: str) -> torch.Tensor:
+        taught = copyist(edit, seed=1, updates=2)
+        assert not taught.model.training
+        return torch.nn.utils.parameters_to_vector(taught.model.parameters())
+
+    with_mask = weights("masked")
+    assert torch.equal(weights("masked"), with_mask)
+    assert not torch.equal(weights("not masked"), with_mask)

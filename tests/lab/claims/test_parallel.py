@@ -1,5 +1,10 @@
+from pathlib import Path
+
+import pytest
 import torch
 
+from regard.lab.claim import Setting
+from regard.lab.claims import parallel
 from regard.lab.claims.parallel import (
     ATTENTION,
     CUT,
@@ -13,6 +18,7 @@ from regard.lab.claims.parallel import (
     relative,
     trained,
 )
+from regard.lab.shop import Shop
 
 
 def test_growth_is_from_the_first_to_the_last() -> None:
@@ -54,3 +60,22 @@ def test_threads_are_given_back() -> None:
 
 def test_time_is_taken() -> None:
     assert 0 < trained(ATTENTION, LONG, seed=1, repeats=1) < 60
+
+
+@pytest.mark.parametrize("machine", [1, 2])
+def test_what_a_second_core_gives_is_told_where_there_is_one(
+    machine: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A made-up clock: two threads halve everything, and a long chain takes twice as long."""
+
+    def clock(name: str, length: int, seed: int, repeats: int, texts: int = 1) -> float:
+        chain = 2.0 if name == RECURRENT and length == LONG and texts == 1 else 1.0
+        return chain / torch.get_num_threads()
+
+    monkeypatch.setattr(parallel, "trained", clock)
+    monkeypatch.setattr(parallel, "cores", lambda: machine)
+    found = parallel.measure(Setting(1, True, Shop(tmp_path)))
+    assert (found.value, found.control) == (2.0, 1.0)
+    gains = [gain for name, gain in found.numbers.items() if "second core" in name]
+    assert gains == ([2.0] * 6 if machine > 1 else [])
+    assert found.numbers.get("the statistic with 2 threads") == (2.0 if machine > 1 else None)

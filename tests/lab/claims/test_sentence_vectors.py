@@ -4,7 +4,21 @@ import numpy as np
 import pytest
 
 from regard.data.corpora import sentences
-from regard.lab.claims.sentence_vectors import Likeness, agreement, alike, distinct, fingerprint, pairs, shuffled
+from regard.lab.claims.sentence_vectors import (
+    CLS,
+    MEAN,
+    RANDOM,
+    STATIC,
+    TRAINED,
+    Likeness,
+    agreement,
+    alike,
+    behind,
+    distinct,
+    fingerprint,
+    pairs,
+    shuffled,
+)
 
 DRAWN = list(islice(sentences(1), 300))
 
@@ -39,6 +53,12 @@ def test_vectors_agree_if_what_is_more_alike_is_nearer() -> None:
     seconds = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
     assert agreement(np.concatenate([firsts, seconds]), given) == pytest.approx(1.0)
     assert agreement(np.concatenate([firsts, seconds[::-1]]), given) == pytest.approx(-1.0)
+
+
+def test_cls_is_the_worst_if_the_next_best_agrees_more() -> None:
+    found = {CLS: 0.25, MEAN: 0.5, STATIC: 0.75, TRAINED: 1.0, RANDOM: 0.0}
+    assert behind(found) == 0.25
+    assert behind({**found, STATIC: 0.0}) == -0.25
 
 
 def test_no_sentence_is_drawn_twice() -> None:

@@ -7,6 +7,11 @@ Here a BERT and a GPT-2 of the same size have read the same English sentences. A
 fills it in, GPT-2 says what it expects there. Then everything behind the word is cut off: BERT must say what comes
 next, as GPT-2 did. At first only the filling in was judged; the going on was added before the full run, with the same
 threshold.
+
+Both have made equally many updates with equally many tokens, so that they have read the same text equally often (until
+the full run BERT made twice as many). They have not learned from as many words: GPT-2 has to say every word, BERT the
+15 % that are hidden. That is part of what is compared. And BERT has never read a text that ends without a mark, so that
+the end of a cut text may puzzle it as such: how well it goes on before a full stop is told beside.
 """
 
 import random
@@ -74,9 +79,16 @@ def cut_off(gap: Gap) -> str:
     return f"{gap.left}{MASK}"
 
 
-BOTH, HIDDEN, CUT = "BERT, both sides", "BERT, what follows is hidden", "BERT, the text ends there"
-GPT2 = "GPT-2, left side"
-VIEWS = {BOTH: both_sides, HIDDEN: right_hidden, CUT: cut_off}
+def stopped(gap: Gap) -> str:
+    """As texts end that BERT has read."""
+    return f"{gap.left}{MASK}."
+
+
+BOTH, HIDDEN, CUT, STOP, GPT2 = (
+    "BERT, both sides", "BERT, what follows is hidden", "BERT, the text ends there", "BERT, a full stop ends it",
+    "GPT-2, left side",
+)  # fmt: skip
+VIEWS = {BOTH: both_sides, HIDDEN: right_hidden, CUT: cut_off, STOP: stopped}
 
 
 def filled(bert: Any, gap: Gap, view: Callable[[Gap], str]) -> bool:
@@ -127,6 +139,7 @@ def measure(setting: Setting) -> Measured:
             "hidden words": len(found),
             "to fill in, BERT is better by": filling,
             "to go on, GPT-2 is better by": going_on,
+            "to go on before a full stop, GPT-2 is better by": shares[GPT2] - shares[STOP],
             **{f"right: {name}": one for name, one in shares.items()},
         },
         series={"shares": {name: [one] for name, one in shares.items()},

@@ -44,9 +44,11 @@ def measure(setting: Setting) -> Measured:
     learned = {kind: [solved(kind, d, setting.seed, updates) for d in WIDTHS] for kind in KINDS}
     numbers = {
         **{f"milliseconds, {KINDS[kind]}": 1000 * found for kind, found in seconds.items()},
-        **{f"megabytes kept for the way back, {KINDS[kind]}": found[1] for kind, found in megabytes.items()},
-        **{f"riddles solved at d = {WIDTHS[-1]}, {KINDS[kind]}": found[-1] for kind, found in learned.items()},
-    }
+        **{f"megabytes kept for the way back at d = {WIDTH}, {KINDS[kind]}": found[WIDTHS.index(WIDTH)]
+           for kind, found in megabytes.items()},
+        **{f"riddles solved at d = {d}, {KINDS[kind]}": one
+           for kind, found in learned.items() for d, one in zip(WIDTHS, found, strict=True)},
+    }  # fmt: skip
     series = {"megabytes": megabytes, "learned": learned, "milliseconds": {k: [1000 * s] for k, s in seconds.items()}}
     value, control = (times(found, seconds["scaled-dot"]) for found in (seconds["additive"], again))
     return Measured(value, control, numbers, series)

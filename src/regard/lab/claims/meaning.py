@@ -4,6 +4,11 @@ That a word's vector should depend on its sentence is the point of self-attentio
 arXiv:1706.03762; measured in BERT by Ethayarajh 2019, arXiv:1909.00512). Pairs of sentences differ in one thing only,
 the clue: "cross the river … bank", "cross the road … bank". The vectors of *bank* are read after every layer of a
 Transformer that was trained to translate.
+
+The means that a vector is compared with are of sentences with other clues than its own. At first only its own pair of
+sentences was left out: then a "bank" into which the word "river" was copied is nearer to others with a river, and that
+is no meaning yet. To be nearer to the "bank"s of those who fish or row is. This was changed before the full run; the
+threshold stayed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +18,7 @@ import torch
 from torch import Tensor
 
 from regard.attention import capture
+from regard.data.corpora.senses import BANK
 from regard.evaluation.challenges import Challenge, clues
 from regard.lab.claim import Claim, Figure, Measured, Setting
 from regard.lab.series import over_seeds
@@ -22,7 +28,7 @@ from regard.tasks.translator import Translator
 WORD = "bank"
 STATISTIC = (
     "After the last layer, the share of sentences in which the vector of “bank” is nearer to the mean of its own "
-    "meaning than to that of the other (means of all other pairs of sentences; chance: 0.5)."
+    "meaning than to that of the other (means of all sentences with other clues; chance: 0.5)."
 )
 THRESHOLD = 0.9
 STEM = 3
@@ -33,9 +39,10 @@ def measure(setting: Setting) -> Measured:
     """*bank* after each layer, and the same where no word may look at another."""
     translator, challenges = setting.shop.load("transformer"), setting.shop.challenges(WORD)
     seen = [both(translator, challenge) for challenge in challenges]
-    told, names = apart(seen), ["embedding", *(f"layer {i + 1}" for i in range(len(seen[0][0]) - 1))]
+    given = [clue_of(challenge) for challenge in challenges]
+    told, names = apart(seen, given), ["embedding", *(f"layer {i + 1}" for i in range(len(seen[0][0]) - 1))]
     with capture(translator.model, keep=(), edit=looks_only_at_itself):
-        blind = apart([both(translator, challenge) for challenge in challenges])
+        blind = apart([both(translator, challenge) for challenge in challenges], given)
     drift = drawn_to_clue(translator, challenges, seen)
     return Measured(
         value=told[-1],
@@ -93,13 +100,22 @@ def both(translator: Translator, challenge: Challenge) -> tuple[list[Tensor], li
     return first, second
 
 
-def apart(seen: Sequence[tuple[Sequence[Tensor], Sequence[Tensor]]]) -> list[float]:
-    """For each layer, how often a vector is nearer to the mean of its own meaning, its own pair left out of both
-    means. Halves where it is as near to both."""
+def clue_of(challenge: Challenge) -> int:
+    """Which of the pairs of clues decides in this pair of sentences."""
+    text = challenge.first.source.lower()
+    return next(i for i, (first, _) in enumerate(BANK.clues) if first.base in text or first.gerund in text)
+
+
+def apart(seen: Sequence[tuple[Sequence[Tensor], Sequence[Tensor]]], given: Sequence[int]) -> list[float]:
+    """For each layer, how often a vector is nearer to the mean of its own meaning, all pairs that were given the same
+    clue left out of both means. Halves where it is as near to both."""
+    clue = torch.tensor(given)
+    other = (clue[:, None] != clue).float()
+    other /= other.sum(1, keepdim=True)
     shares = []
     for layer in range(len(seen[0][0])):
         sides = [torch.stack([pair[side][layer] for pair in seen]) for side in (0, 1)]
-        left = [(side.sum(0) - side) / (len(side) - 1) for side in sides]
+        left = [other @ side for side in sides]
         near = [(side - own).norm(dim=1) - (side - other).norm(dim=1)
                 for side, own, other in ((sides[0], left[0], left[1]), (sides[1], left[1], left[0]))]  # fmt: skip
         gaps = torch.cat(near)
