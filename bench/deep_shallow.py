@@ -1,9 +1,10 @@
 """Deep where it reads and shallow where it writes: as good as the plain shape of its size, and how much faster?
 
-Both are trained on Multi30k en-de by one recipe, and translate the validation sentences in turns with each engine; runs
-that are there already are not made again.
+Both are trained on Multi30k en-de by one recipe, configs/multi30k-en-de.toml, to its end, and translate the validation
+sentences in turns with each engine. Runs that are there already are not made again: the two can be trained side by
+side, each with --learn and one thread, before a third start times them alone.
 
-    .venv-bench/bin/python bench/deep_shallow.py [--rounds N] [--beam N] [--out runs/deep-shallow] [section.key=value …]
+    .venv-bench/bin/python bench/deep_shallow.py [--learn SHAPE] [--rounds N] [--beam N] [section.key=value …]
 """
 
 import argparse
@@ -15,24 +16,26 @@ from typing import Any
 
 import torch
 
-from engine_models import SETTINGS
 from racing import in_turn, spread
 from regard import engines
 from runs import MULTI30K, lines, trained
 
-SHAPES = {"plain": "transformer:small", "deep-shallow": "transformer:deep-shallow"}
+RECIPE = Path(__file__).resolve().parents[1] / "configs" / "multi30k-en-de.toml"
+SHAPES = {
+    "plain": ("model.encoder_layers=4", "model.decoder_layers=4"),
+    "deep-shallow": ("model.encoder_layers=8", "model.decoder_layers=1"),
+}
+"""Of nearly equal size: a layer that writes has one attention more."""
 ENGINES = ("torch", "ctranslate2", "ctranslate2-int8")
 AIM, NEAR = 1.4, 0.3
 """Times as fast, and how far BLEU may be apart."""
 
 
-def learned(out: Path, settings: list[str]) -> dict[str, dict[str, Any]]:
-    """The cards of both."""
+def learned(shape: str, out: Path, settings: list[str]) -> dict[str, Any]:
+    """The card of one of them."""
     files = [word for name in ("train", "val") for lang in ("en", "de") for word in _file(name, lang)]
-    return {
-        shape: trained([*files, "--langs", "en-de", "--model", model, *SETTINGS, *settings], out / shape)
-        for shape, model in SHAPES.items()
-    }
+    command = ["--config", str(RECIPE), *files, "--langs", "en-de", *SHAPES[shape], *settings]
+    return trained(command, out / shape)
 
 
 def _file(name: str, lang: str) -> list[str]:
@@ -61,8 +64,12 @@ def main() -> None:
     parser.add_argument("--beam", type=int, nargs="+", default=[1, 5])
     parser.add_argument("--out", type=Path, default=Path("runs/deep-shallow"))
     parser.add_argument("settings", nargs="*", help="section.key=value … of the training")
+    parser.add_argument("--learn", choices=SHAPES, help="train this one and do nothing else")
     options = parser.parse_args()
-    cards = learned(options.out, options.settings)
+    if options.learn:
+        learned(options.learn, options.out, options.settings)
+        return
+    cards = {shape: learned(shape, options.out, options.settings) for shape in SHAPES}
     scores = {shape: float(card["scores"]["val"]["bleu"]) for shape, card in cards.items()}
     apart = scores["deep-shallow"] - scores["plain"]
     for shape, card in cards.items():
