@@ -1,6 +1,8 @@
 """What tests of commands share, and how all tests are shared out."""
 
+import signal
 import sys
+from threading import current_thread, main_thread
 from typing import Any
 
 import pytest
@@ -8,6 +10,13 @@ import pytest
 from regard.cli.main import main
 from tests import order
 from tests.commands import Run
+
+
+def pytest_configure() -> None:
+    """A shell that starts the tests in the background has Ctrl-C ignored, in them and in all that they start; what they
+    start is to hear it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and current_thread() is main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
