@@ -102,7 +102,7 @@ async def _translations(models: Models, texts: Sequence[str], source: str, targe
         )
     done = await model.ask("translate", sentences, nbest=others + 1) if sentences else ()
     best = iter([[one["text"] for one in answer.value] for answer in done])
-    return [_joined(rows, [[next(best) for _ in line.sentences] for line in rows], target) for rows in lines]
+    return [_joined(rows, [next(best) for line in rows for _ in line.sentences], target) for rows in lines]
 
 
 def _lines(texts: Sequence[str], source: str) -> list[list[Parts]]:
@@ -116,25 +116,24 @@ def _lines(texts: Sequence[str], source: str) -> list[list[Parts]]:
 
 
 def _filled(pages: Sequence[Markup], found: Sequence[Best]) -> list[Best]:
-    """Pages again: the k-th best has the k-th best of each text."""
-    texts, made = iter(found), []
-    for page in pages:
-        parts = [next(texts) for _ in page.places]
-        most = max(map(len, parts), default=1)
-        made.append([page.filled([best[min(rank, len(best) - 1)] for best in parts]) for rank in range(most)])
+    """Pages again, each with the translations of its texts."""
+    texts = iter(found)
+    return [[page.filled(some) for some in _ranked([next(texts) for _ in page.places])] for page in pages]
+
+
+def _joined(lines: Sequence[Parts], found: Sequence[Best], target: str) -> Best:
+    """A text again, from the translations of its sentences."""
+    made = []
+    for some in _ranked(found):
+        sentences = iter(some)
+        made.append("\n".join(line.joined([next(sentences) for _ in line.sentences], target) for line in lines))
     return made
 
 
-def _joined(lines: Sequence[Parts], found: Sequence[Sequence[Best]], target: str) -> Best:
-    """The k-th best of a text is made of the k-th best of its sentences; of one that has not so many, the last."""
-    most = max((len(best) for line in found for best in line), default=1)
-    return [
-        "\n".join(
-            line.joined([best[min(rank, len(best) - 1)] for best in some], target)
-            for line, some in zip(lines, found, strict=True)
-        )
-        for rank in range(most)
-    ]
+def _ranked(found: Sequence[Best]) -> list[list[str]]:
+    """The best of all, then the second best, and so on; of one that has not so many, the last."""
+    most = max(map(len, found), default=1)
+    return [[best[min(rank, len(best) - 1)] for best in found] for rank in range(most)]
 
 
 def _percent(share: float) -> float:
