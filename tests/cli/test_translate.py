@@ -24,6 +24,7 @@ from regard.tasks.searching import Search
 from regard.tasks.translator import Translator
 from tests.commands import Run
 from tests.engines.translators import learned, learned_directory
+from tests.models.pretrained import marians
 from tests.tasks.generators import letters
 from tests.tasks.libraries import brief, lines, write_bundle
 
@@ -99,6 +100,30 @@ def test_paragraphs_are_split_and_joined_again(directory: Path, model: Translato
     assert [sentence["source"] for sentence in first["sentences"]] == [one, other]
     assert [len(sentence["translations"]) for sentence in first["sentences"]] == [2, 2]
     assert (empty["text"], blank["text"], blank["sentences"]) == ("", " \t", [])
+
+
+def test_a_model_of_several_languages_is_told_which_one_to_write(run: Run, tmp_path: Path) -> None:
+    marians.write(tmp_path / "marian", seed=9)
+    several = regard.load(tmp_path / "marian")
+    texts = ["The cat slept.", "", "A dog watched. The lion slept.", ">>cmn_Hans<< The cat slept."]
+    codes = [f">>deu<< {text}" if text and not text.startswith(">>") else text for text in texts]
+    source = write(tmp_path / "in.txt", texts)
+    _, out, _ = run("translate", tmp_path / "marian", "--input", source, "--to", "de", *GREEDY)
+    assert out.split("\n")[:-1] == several.translate(codes, beam=1) == several.translate(texts, to="deu", beam=1)
+    assert several.translate("The cat slept.", to="de") != several.translate("The cat slept.", to="zh-Hans")
+    _, out, _ = run("translate", tmp_path / "marian", "--input", source, "--to", "de", "--split", *GREEDY)
+    both = several.translate([">>deu<< A dog watched.", ">>deu<< The lion slept."], beam=1)
+    assert out.split("\n")[2].replace(" ", "") == "".join(both).replace(" ", "")
+    code, _, err = run("translate", tmp_path / "marian", TEXT, "--to", "fr")
+    assert code == 1
+    assert "does not write 'fr'" in err
+    assert "zh-Hans" in err
+
+
+def test_a_model_of_one_language_cannot_be_told_to_write_another(directory: Path, run: Run) -> None:
+    code, _, err = run("translate", directory, TEXT, "--to", "fr")
+    assert code == 1
+    assert "one language only" in err
 
 
 def test_a_line_that_is_too_long_is_refused_cut_or_split(directory: Path, run: Run, tmp_path: Path) -> None:

@@ -166,3 +166,19 @@ def test_a_model_of_others_knows_the_letters_of_its_languages_by_its_spelling(tm
         assert client.detect("The cat watched a dog.")[0]["language"] == "en"
         assert client.detect("那只猫看着一只狗")[0]["language"] == "zh"
         assert client.translate("The cat watched a dog", "auto", "zh")
+
+
+def test_a_model_that_writes_several_languages_serves_them_all(tmp_path: Path) -> None:
+    marians.write(tmp_path / "marian", seed=9)
+    translator, text = engines.load(tmp_path / "marian"), "The cat slept.\nA dog watched. The lion slept."
+    with served(tmp_path / "marian") as running:
+        client = LibreTranslateAPI(running.address)
+        (english,) = [one for one in client.languages() if one["code"] == "en"]
+        assert english["targets"] == ["zh", "zh-Hans", "de"]
+        cat, dog, lion = translator.translate(["The cat slept.", "A dog watched.", "The lion slept."], to="de")
+        assert client.translate(text, "en", "de") == f"{cat}\n{dog} {lion}"
+        assert client.translate("The cat slept.", "auto", "zh-Hans") == translator.translate(
+            ">>cmn_Hans<< The cat slept."
+        )
+        assert client.translate(">>deu<< The cat slept.", "en", "zh") == cat
+        assert refused(lambda: client.translate("a", "en", "fr"))[0] == 400

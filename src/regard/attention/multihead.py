@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from regard.attention.attend import attend, per_hypothesis
@@ -17,6 +17,10 @@ class KeysValues(NamedTuple):
 
     keys: Float[Tensor, "B H S K"]
     values: Float[Tensor, "B H S K"]
+
+    def of(self, rows: Int[Tensor, "N"]) -> "KeysValues":
+        """Row i is what was row rows[i]. (`[rows]` takes five times as long on a CPU.)"""
+        return KeysValues(self.keys.index_select(0, rows), self.values.index_select(0, rows))
 
 
 Extend = Callable[[KeysValues], KeysValues]

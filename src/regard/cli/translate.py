@@ -30,6 +30,9 @@ def translate(
     output: Annotated[Path | None, typer.Option(help="File to write to instead of stdout, as lines are done.")] = None,
     split: Annotated[bool, typer.Option("--split", help="Translate the sentences of each line one by one.")] = False,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
+    to: Annotated[
+        str, typer.Option(help="The language to write, where a model writes several: fr, zh-Hans …", show_default=False)
+    ] = "",
     prefix: Annotated[str, typer.Option(help="What each translation begins with.")] = "",
     prefixes: Annotated[str | None, typer.Option(help="File of such prefixes, one for each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with scores.")] = False,
@@ -94,6 +97,7 @@ def translate(
     from regard.tasks.library import Library, Source
     from regard.tasks.searching import USUAL
     from regard.tasks.windows import How
+    from regard.text.target_codes import code_before
 
     asked: dict[str, Any] = {
         "beam": beam, "nbest": nbest, "penalty": length_penalty, "patience": patience, "truncate": truncate,
@@ -121,7 +125,8 @@ def translate(
     engines.use(translator, engine, place=Path(model), say=told)
     plain, objects = "numbered" if nbest > 1 else "text", "sentences" if split else "json"
     source = Source(tuple(text or ()), input or "-", prefix, prefixes)
-    library = Library(translator, How(translator.search(**given), split), source, objects if as_json else plain)
+    code = code_before(to, translator.targets) if to else ""
+    library = Library(translator, How(translator.search(**given), split, code), source, objects if as_json else plain)
     if not text and input in (None, "-") and sys.stdin.isatty():
         sys.stderr.write("Type sentences, one a line; Ctrl-D ends them.\n")
     loaded_again = partial(engines.load, model, translator.engine.name)

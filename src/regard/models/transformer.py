@@ -150,9 +150,9 @@ class Transformer(nn.Module):
         together, each sentence keeps equally many; a sentence may be gone."""
         kept = sentences_left(rows, of=state.rows, sentences=state.memory_mask.shape[0])
         if kept is not None:
-            memory = tuple(KeysValues(m.keys[kept], m.values[kept]) for m in state.memory)
+            memory = tuple(each.of(kept) for each in state.memory)
             state = replace(state, memory=memory, memory_mask=state.memory_mask[kept])
-        past = state.past and tuple(KeysValues(p.keys[rows], p.values[rows]) for p in state.past)
+        past = state.past and tuple(each.of(rows) for each in state.past)
         return replace(state, past=past, rows=len(rows))
 
     def _remember(self, encoded: Tensor, lengths: Tensor) -> State:

@@ -37,6 +37,8 @@ class Facts:
     """Longest text in tokens."""
     langs: tuple[str, str] | None = None
     """Of a translator: from, to."""
+    targets: Mapping[str, str] = field(default_factory=dict)
+    """Of one that writes several languages: their names, and the codes that it knows them by."""
     labels: tuple[str, ...] = ()
     engine: str = "torch"
     """Who computes."""
@@ -47,6 +49,14 @@ class Facts:
     """Texts to begin with."""
     attends: bool = True
     """Whether there is anything to be looked at."""
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """What it can translate: from, to."""
+        if self.langs is None:
+            return []
+        source, target = self.langs
+        return [(source, name) for name in dict.fromkeys((target, *self.targets))]
 
 
 # To the model.

@@ -82,7 +82,7 @@ class Models:
     def translator(self, source: str, target: str) -> Supervisor:
         """The model from one language to another."""
         for one in self._able("translate"):
-            if one.facts.langs == (source, target):
+            if (source, target) in one.facts.pairs:
                 return one
         known = ", ".join(f"{a} → {b}" for a, b in self.pairs) or "none"
         raise RefusedError(
@@ -92,7 +92,7 @@ class Models:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """What can be translated: from, to."""
-        return [one.facts.langs for one in self._supervisors if one.facts.langs is not None]
+        return [pair for one in self._supervisors for pair in one.facts.pairs]
 
     def detected(self, text: str, among: Sequence[str] | None = None) -> list[tuple[str, float]]:
         """(language, confidence), the likeliest first, of those whose letters a model knows; among: only of these."""

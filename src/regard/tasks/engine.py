@@ -56,6 +56,9 @@ class TorchEngine:
 def batches(asked: Sequence[Asked], budget: int) -> Iterator[list[int]]:
     """Texts that are searched together: of like length, their translations begun by equally many tokens. budget: most
     tokens of their sources, padding included."""
+    if len(asked) == 1:  # sorting it would take as long as a small model takes for a token
+        yield [0]
+        return
     begun = sorted(range(len(asked)), key=lambda i: len(asked[i].prefix))
     for _, alike in groupby(begun, key=lambda i: len(asked[i].prefix)):
         numbers = np.array(list(alike))

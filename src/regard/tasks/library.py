@@ -93,6 +93,7 @@ class Library:
             "split": self.how.split,
             "langs": list(self.translator.langs),
             "window": [stretches.LINES, stretches.CHARACTERS],
+            "code": self.how.code,
             **asdict(self.how.search),
         }
         return Making(facts, known.lines, numbered=self.form == "numbered")
@@ -116,7 +117,7 @@ class Library:
 
     def _check(self, window: Window) -> None:
         if not self.how.split and not self.how.search.truncate:
-            self.translator.check(window.lines, window.first)
+            self.translator.check([self.how.whole(line) for line in window.lines], window.first)
 
 
 def survey(path: str, check: Callable[[Window], None] = lambda window: None, watch: Watch = unwatched) -> Survey:

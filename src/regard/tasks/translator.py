@@ -1,6 +1,7 @@
 """A trained translator: raw text in, raw text out, and where it looked."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, overload
 
 import torch
@@ -15,6 +16,7 @@ from regard.tasks.engine import BATCH_TOKENS, Engine, TorchEngine
 from regard.tasks.pairs import EncodedPairs, Tokenizers
 from regard.tasks.searching import NOTHING, USUAL, Asked, Habits, Search, Translation, room_for
 from regard.tasks.traces import joined, token_row
+from regard.text.target_codes import code_before, coded, targets_of
 
 __all__ = ["BATCH_TOKENS", "NOTHING", "Habits", "Search", "Translation", "Translator"]
 
@@ -54,21 +56,31 @@ class Translator:
         config: Any = self.model.config
         return int(config.limit)
 
+    @cached_property
+    def targets(self) -> dict[str, str]:
+        """Where it writes several languages: their names, and the codes that it knows them by."""
+        return targets_of(self.tokenizers.source)
+
     def search(self, **asked: Any) -> Search:
         """How it searches: as asked, and for the rest as it is used to."""
         return self.habits.search(**asked)
 
     @overload
-    def translate(self, texts: str, *, prefix: str = ..., **search: Any) -> str: ...
+    def translate(self, texts: str, *, prefix: str = ..., to: str = ..., **search: Any) -> str: ...
     @overload
-    def translate(self, texts: Sequence[str], *, prefix: str | Sequence[str] = ..., **search: Any) -> list[str]: ...
     def translate(
-        self, texts: str | Sequence[str], *, prefix: str | Sequence[str] = "", **search: Any
+        self, texts: Sequence[str], *, prefix: str | Sequence[str] = ..., to: str = ..., **search: Any
+    ) -> list[str]: ...
+    def translate(
+        self, texts: str | Sequence[str], *, prefix: str | Sequence[str] = "", to: str = "", **search: Any
     ) -> str | list[str]:
         """The best translation of each text; options as in `Search`. An empty text stays empty. prefix: what all
-        translations begin with, or each of them its own."""
+        translations begin with, or each of them its own; to: one of `targets`."""
         if isinstance(texts, str):
-            return self.translate([texts], prefix=prefix, **search)[0]
+            return self.translate([texts], prefix=prefix, to=to, **search)[0]
+        if to:
+            code = code_before(to, self.targets)
+            texts = [text if coded(text)[0] or not text.strip() else code + text for text in texts]
         prefixes = [prefix] * len(texts) if isinstance(prefix, str) else prefix
         asked = self.search(**{"scores": False, **search})
         return [found[0].text for found in self.translations(texts, asked, prefixes)]

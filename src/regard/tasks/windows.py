@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from regard.errors import DataError
 from regard.tasks.searching import NOTHING, Search, Translation
 from regard.tasks.translator import Translator
-from regard.text.splitting import Parts, coded, split
+from regard.text.splitting import Parts, split
+from regard.text.target_codes import coded
 
 LINES, CHARACTERS = 512, 1 << 16
 """A window ends when it has so many of either."""
@@ -38,17 +39,27 @@ class Window:
 
 @dataclass(frozen=True)
 class How:
-    """How lines are translated: each as it is, or its sentences one by one."""
+    """How lines are translated: each as it is, or its sentences one by one. code: that of the language that is wanted,
+    where a model writes several; a line may begin with one of its own."""
 
     search: Search
     split: bool = False
+    code: str = ""
 
     def parts(self, line: str, translator: Translator) -> Parts:
         """What of a line is translated, and what around it stays."""
         if self.split:
-            code, rest = coded(line)
+            code, rest = self._coded(line)
             return split(rest, translator.langs[0]).fitted(lambda part: translator.fits(code + part)).after(code)
-        return Parts((line,), ("", "")) if line.strip() else Parts((), ("",))
+        return Parts((self.whole(line),), ("", "")) if line.strip() else Parts((), ("",))
+
+    def whole(self, line: str) -> str:
+        """A line as it is read, if it is not split."""
+        return "".join(self._coded(line)) if line.strip() else line
+
+    def _coded(self, line: str) -> tuple[str, str]:
+        own, rest = coded(line)
+        return own or self.code, rest
 
 
 @dataclass(frozen=True)

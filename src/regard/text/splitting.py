@@ -30,7 +30,6 @@ DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,3}")
 """e.g, U.S, z.B, Ph.D: an abbreviation without its last stop."""
 ITEM = re.compile(r"\W*(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})\.")
 """What stands before an item of a list."""
-CODE = re.compile(r">>[^\s<>]{1,40}<<[^\S\n]*")
 LONG = 40
 """No abbreviation has so many letters."""
 TRIED = 1024
@@ -76,17 +75,6 @@ class Parts:
             if text:
                 line += (separator(space, line, language) if line else "") + text
         return self.spaces[0] + line + self.spaces[-1]
-
-
-def coded(text: str) -> tuple[str, str]:
-    """The code of the language that is wanted, if a text begins with one, as OPUS-MT models for several have it; and
-    the rest.
-
-    >>> coded(">>fra<< Hello. How are you?")
-    ('>>fra<< ', 'Hello. How are you?')
-    """
-    found = CODE.match(text)
-    return (found.group(), text[found.end() :]) if found else ("", text)
 
 
 def split(line: str, language: str = "") -> Parts:

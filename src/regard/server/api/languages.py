@@ -15,7 +15,16 @@ NAMES = {
     "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek", "vi": "Vietnamese", "zh": "Chinese", "zt": "Chinese (traditional)",
 }  # fmt: skip
 
+SCRIPTS = {"Hans": "simplified", "Hant": "traditional", "Latn": "Latin", "Cyrl": "Cyrillic", "Arab": "Arabic"}
+
 
 def name_of(code: str) -> str:
-    """The name; the code itself where there is none."""
-    return NAMES.get(code.partition("-")[0], code)
+    """The name; the code itself where there is none.
+
+    >>> name_of("zh-Hans"), name_of("pt-BR"), name_of("yue-Hant")
+    ('Chinese (simplified)', 'Portuguese (BR)', 'yue-Hant')
+    """
+    language, _, variant = code.partition("-")
+    if language not in NAMES or not variant:
+        return NAMES.get(language, code)
+    return f"{NAMES[language]} ({SCRIPTS.get(variant, variant)})"

@@ -23,7 +23,8 @@ from regard.server.api.schema.texts import TEXTS
 from regard.server.edge.security import check_key
 from regard.server.models import Models
 from regard.server.refusals import RefusedError
-from regard.text.splitting import Parts, coded, split
+from regard.text.splitting import Parts, split
+from regard.text.target_codes import code_before, coded
 
 AUTO = "auto"
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -93,7 +94,9 @@ async def _translations(models: Models, texts: Sequence[str], source: str, targe
     if source == target and any(source in pair for pair in models.pairs):
         return [[text] for text in texts]
     model = models.translator(source, target)
-    lines = await asyncio.to_thread(_lines, texts, source)
+    several = model.facts.targets
+    code = code_before(target, several) if target in several else ""
+    lines = await asyncio.to_thread(_lines, texts, source, code)
     sentences = [sentence for rows in lines for line in rows for sentence in line.sentences]
     if len(sentences) > TEXTS:
         found = str(len(sentences))
@@ -105,13 +108,13 @@ async def _translations(models: Models, texts: Sequence[str], source: str, targe
     return [_joined(rows, [next(best) for line in rows for _ in line.sentences], target) for rows in lines]
 
 
-def _lines(texts: Sequence[str], source: str) -> list[list[Parts]]:
-    """The sentences of each line of each text. What begins with the code of a language that is wanted (>>fra<<, as some
-    OPUS-MT models have it) has it before each sentence."""
+def _lines(texts: Sequence[str], source: str, code: str) -> list[list[Parts]]:
+    """The sentences of each line of each text, each with the code of the language that is wanted, if there is one. A
+    text may begin with one of its own."""
     found = []
     for text in texts:
-        code, rest = coded(text)
-        found.append([split(line, source).after(code) for line in rest.split("\n")])
+        own, rest = coded(text)
+        found.append([split(line, source).after(own or code) for line in rest.split("\n")])
     return found
 
 

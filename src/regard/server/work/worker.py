@@ -91,6 +91,7 @@ def facts_of(model: Any, place: str) -> Facts:
         parameters=sum(parameter.numel() for parameter in model.model.parameters()),
         limit=getattr(model, "limit", None),
         langs=langs if langs is not None and all(langs) else None,
+        targets=getattr(model, "targets", {}),
         labels=tuple(getattr(model, "labels", ())),
         engine=getattr(getattr(model, "engine", None), "name", engines.TORCH),
         scores={split: str(figures.get("headline", "")) for split, figures in card.get("scores", {}).items()},
