@@ -89,6 +89,22 @@ def test_each_line_may_have_a_prefix_of_its_own(directory: Path, model: Translat
     assert "Both --prefix and --prefixes" in err
 
 
+def test_a_prefix_that_leaves_no_room_is_told_before_anything_is_written(
+    directory: Path, run: Run, tmp_path: Path
+) -> None:
+    count, long = windows.LINES + 2, "那只狗" * 200
+    source = write(tmp_path / "in.txt", [TEXT] * count)
+    begun = write(tmp_path / "prefixes.txt", ["那只"] * (count - 1) + [long])
+    out = tmp_path / "out.txt"
+    code, _, err = run("translate", directory, "--input", source, "--prefixes", begun, "--output", out, *GREEDY)
+    assert code == 1
+    assert f"Prefix {count}," in err
+    assert not out.exists()
+    code, _, err = run("translate", directory, TEXT, "--prefix", long)
+    assert code == 1
+    assert "The prefix, '那只狗" in err
+
+
 def test_paragraphs_are_split_and_joined_again(directory: Path, model: Translator, run: Run, tmp_path: Path) -> None:
     one, other = "Mr. Cat slept.", "Then a dog watched a lion."
     source = write(tmp_path / "in.txt", [f"  {one} {other} ", "", " \t", other])

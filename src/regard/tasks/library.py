@@ -66,12 +66,13 @@ class Library:
     def survey(self, watch: Watch = unwatched) -> Survey | None:
         """Reads the input once, before hours are spent on it: what cannot be read, or is too long, is told now. None
         if it can be read only once."""
+        self.translator.check_prefixes([self.source.prefix])
         if not self.source.again:
             return None
         found = survey(self.source.path, self._check, watch)
         if self.source.prefixes is None:
             return found
-        given = survey(self.source.prefixes)
+        given = survey(self.source.prefixes, lambda window: self.translator.check_prefixes(window.lines, window.first))
         if given.lines != found.lines:
             raise DataError(
                 "There are not as many prefixes as lines.",

@@ -98,6 +98,10 @@ class Translator:
         full = {number: text for number, text in enumerate(texts, start=first) if text.strip()}
         self._encode(list(full.values()), list(full), truncate=False)
 
+    def check_prefixes(self, prefixes: Sequence[str], first: int = 1) -> None:
+        """Refuses a prefix that leaves no room for a translation, by the number of its line."""
+        self._prefixes(prefixes, first)
+
     def translations(
         self, texts: Sequence[str], search: Search, prefixes: Sequence[str] = ()
     ) -> list[list[Translation]]:
@@ -152,13 +156,14 @@ class Translator:
                 self._check(len(ids) + 1, f"Line {line}", " (--split does), or cut it with --truncate")
         return [(*ids[: self.limit - 1], self.tokenizers.source.end) for ids in encoded]
 
-    def _prefixes(self, prefixes: Sequence[str]) -> list[tuple[int, ...]]:
+    def _prefixes(self, prefixes: Sequence[str], first: int = 1) -> list[tuple[int, ...]]:
         """As tokens. A space at the end of one is part of the word that follows."""
         encoded = [tuple(ids) for ids in self.tokenizers.target.encode_all(map(str.rstrip, prefixes))]
-        for prefix, ids in zip(prefixes, encoded, strict=True):
+        for number, (prefix, ids) in enumerate(zip(prefixes, encoded, strict=True), start=first):
             if room_for(self.model, self.habits, len(ids)) < 1:
+                which = f"Prefix {number}" if len(prefixes) > 1 or number > 1 else "The prefix"
                 raise LimitError(
-                    f"The prefix {prefix[:40]!r} … is longer than a translation can be.",
+                    f"{which}, {prefix[:40]!r} …, is longer than a translation can be.",
                     found=f"{len(ids)} tokens",
                     wanted=f"at most {room_for(self.model, self.habits, 0) - 1}",
                     do="give less of it",
