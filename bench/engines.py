@@ -6,7 +6,8 @@ one by one; greedy and with a beam of 5. Each contestant is a process of its own
 first from round to round, the others wait. Batch sizes of the others are tried first, and the best is taken. The round
 before the first is not counted: there the texts are compared.
 
-    .venv-bench/bin/python bench/engines.py [--rounds N] [--texts N] [--single N] [--scratch DIR] [--json FILE]
+    .venv-bench/bin/python bench/engines.py [--rounds N] [--texts N] [--single N] [--contestants NAME …]
+        [--scratch DIR] [--json FILE]
 """
 
 import argparse
@@ -221,7 +222,7 @@ def check(turns: dict[Cell, dict[str, Turn]], references: list[str]) -> dict[str
 
     told: dict[str, Any] = {}
     for cell, found in turns.items():
-        if not cell.single:
+        if not cell.single and set(OURS) <= set(found):
             for name, turn in found.items():
                 same = sum(a == b for a, b in zip(turn.texts, found[TORCH].texts, strict=True)) / len(turn.texts)
                 bleu = corpus_bleu(turn.texts, [references]).score
@@ -240,7 +241,7 @@ def table(rounds: Sequence[dict[Cell, dict[str, Turn]]]) -> None:
     """Sentences a second: medians and quartiles of the rounds."""
     print(f"\n{'sentences/s, median [quartiles]':<34}{'':<18}{'a second':>24}{'cores had':>11}")
     for cell in CELLS:
-        for name in CONTESTANTS:
+        for name in rounds[0][cell]:
             mine = [turns[cell][name] for turns in rounds]
             speeds = [len(turn.texts) / turn.seconds for turn in mine]
             cores = median(turn.cpu_seconds / turn.seconds for turn in mine)
@@ -253,6 +254,8 @@ def verdict(rounds: Sequence[dict[Cell, dict[str, Turn]]]) -> dict[str, float]:
     print()
     for cell in CELLS:
         for (one, other), aim in aims(cell).items():
+            if not {one, other} <= set(rounds[0][cell]):
+                continue
             times = [turns[cell][other].seconds / turns[cell][one].seconds for turns in rounds]
             told[f"{cell}: {one} / {other}"] = median(times)
             reached = "reached" if median(times) >= aim else "not reached"
@@ -269,6 +272,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--texts", type=int, default=1_000)
     parser.add_argument("--single", type=int, default=100, help="sentences that are translated one by one")
+    parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=CONTESTANTS, metavar="NAME")
     parser.add_argument("--data", type=Path, default=MULTI30K)
     parser.add_argument("--scratch", type=Path, help="directory for the models (1 GB); what is there is used again")
     parser.add_argument("--json", type=Path, help="also write every round's figures here")
@@ -283,7 +287,7 @@ def main() -> None:
         texts, references = (read_lines(file)[: options.texts] for file in files["val"])
         print(f"{len(texts):,} sentences of {about}; {options.threads} threads; ", end="")
         print(f"load before the start {load:.1f} on {os.cpu_count()} cores", flush=True)
-        with started(CONTESTANTS, play, models, texts[:TRIAL], options.threads) as links:
+        with started(options.contestants, play, models, texts[:TRIAL], options.threads) as links:
             for name, link in links.items():
                 print(f"{name}: batch sizes {link.recv()}", flush=True)
             rounds = race(links, texts, options.single, max(1, options.rounds))
