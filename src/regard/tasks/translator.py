@@ -117,7 +117,7 @@ class Translator:
         """(number of the text, its translations) as they come; empty texts are passed over."""
         full = [i for i, text in enumerate(texts) if text.strip()]
         sources = self._encode([texts[i] for i in full], [i + 1 for i in full], truncate=search.truncate)
-        beginnings = self._prefixes([prefixes[i] for i in full]) if prefixes else [()] * len(full)
+        beginnings = self._prefixes([prefixes[i] for i in full]) if any(prefixes) else [()] * len(full)
         asked = [Asked(*both) for both in zip(sources, beginnings, strict=True)]
         for batch, found in self.engine.search(asked, search):
             for i, some in zip(batch, found, strict=True):
