@@ -17,6 +17,7 @@ from regard.tasks.searching import NOTHING, Translation
 from regard.tasks.translator import Translator
 from regard.tasks.unfinished import Making
 from regard.tasks.windows import How, Line, Window
+from regard.text.target_codes import with_code
 from regard.watching import Watch, unwatched
 
 
@@ -118,7 +119,7 @@ class Library:
 
     def _check(self, window: Window) -> None:
         if not self.how.split and not self.how.search.truncate:
-            self.translator.check([self.how.whole(line) for line in window.lines], window.first)
+            self.translator.check([with_code(line, self.how.code) for line in window.lines], window.first)
 
 
 def survey(path: str, check: Callable[[Window], None] = lambda window: None, watch: Watch = unwatched) -> Survey:

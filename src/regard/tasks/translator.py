@@ -16,7 +16,7 @@ from regard.tasks.engine import BATCH_TOKENS, Engine, TorchEngine
 from regard.tasks.pairs import EncodedPairs, Tokenizers
 from regard.tasks.searching import NOTHING, USUAL, Asked, Habits, Search, Translation, room_for
 from regard.tasks.traces import joined, token_row
-from regard.text.target_codes import code_before, coded, targets_of
+from regard.text.target_codes import code_before, targets_of, with_code
 
 __all__ = ["BATCH_TOKENS", "NOTHING", "Habits", "Search", "Translation", "Translator"]
 
@@ -80,7 +80,7 @@ class Translator:
             return self.translate([texts], prefix=prefix, to=to, **search)[0]
         if to:
             code = code_before(to, self.targets)
-            texts = [text if coded(text)[0] or not text.strip() else code + text for text in texts]
+            texts = [with_code(text, code) for text in texts]
         prefixes = [prefix] * len(texts) if isinstance(prefix, str) else prefix
         asked = self.search(**{"scores": False, **search})
         return [found[0].text for found in self.translations(texts, asked, prefixes)]

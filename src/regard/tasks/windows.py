@@ -12,7 +12,7 @@ from regard.errors import DataError
 from regard.tasks.searching import NOTHING, Search, Translation
 from regard.tasks.translator import Translator
 from regard.text.splitting import Parts, split
-from regard.text.target_codes import coded
+from regard.text.target_codes import coded, with_code
 
 LINES, CHARACTERS = 512, 1 << 16
 """A window ends when it has so many of either."""
@@ -49,17 +49,10 @@ class How:
     def parts(self, line: str, translator: Translator) -> Parts:
         """What of a line is translated, and what around it stays."""
         if self.split:
-            code, rest = self._coded(line)
+            own, rest = coded(line)
+            code = own or self.code
             return split(rest, translator.langs[0]).fitted(lambda part: translator.fits(code + part)).after(code)
-        return Parts((self.whole(line),), ("", "")) if line.strip() else Parts((), ("",))
-
-    def whole(self, line: str) -> str:
-        """A line as it is read, if it is not split."""
-        return "".join(self._coded(line)) if line.strip() else line
-
-    def _coded(self, line: str) -> tuple[str, str]:
-        own, rest = coded(line)
-        return own or self.code, rest
+        return Parts((with_code(line, self.code),), ("", "")) if line.strip() else Parts((), ("",))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,16 @@ def coded(text: str) -> tuple[str, str]:
     return (found.group(), text[found.end() :]) if found else ("", text)
 
 
+def with_code(text: str, code: str) -> str:
+    """A text with a code before it, if it has none of its own; what is empty stays so.
+
+    >>> with_code("Hello.", ">>fra<< "), with_code(">>deu<< Hello.", ">>fra<< "), with_code(" ", ">>fra<< ")
+    ('>>fra<< Hello.', '>>deu<< Hello.', ' ')
+    """
+    own, rest = coded(text)
+    return (own or code) + rest if text.strip() else text
+
+
 def targets_of(tokenizer: Tokenizer) -> dict[str, str]:
     """The codes that a tokenizer of sources has, each by the name that people ask for."""
     found = map(TOKEN.fullmatch, tokenizer.backend.get_vocab())
