@@ -130,8 +130,9 @@ def resolve(tree: Tree) -> RunConfig:
     entry, preset = catalogue.model_entry(name, task), model.pop("preset", None)
     tree = merge(catalogue.brought(entry, preset), tree)
     tree = merge(getattr(task_class, "continued_settings", {}), tree) if init else tree
-    values = merge(catalogue.preset(entry, preset), model)
-    sizes = catalogue.find(entry.config).parse(values, where="model")
+    model_class = catalogue.find(entry.config)
+    _refuse_misplaced({"model": model} | tree, config_class, model_class)
+    sizes = model_class.parse(merge(catalogue.preset(entry, preset), model), where="model")
     recipe = task_class.continued(sizes) if init else task_class.recipe
     training = _with_recipe(_section(tree, "training"), recipe)
     distributed = _section(tree, "distributed")
@@ -166,6 +167,19 @@ def _section(tree: Tree, name: str) -> Tree:
     if not isinstance(value, dict):
         raise ConfigError(f"{name} is a section, not a value.", found=f"{name}={value}", do=f"write {name}.key=value")
     return dict(value)
+
+
+def _refuse_misplaced(tree: Tree, config_class: type[Section], model_class: type[Section]) -> None:
+    """What stands in one section and belongs into another is told where it belongs."""
+    fields: dict[str, Any] = {"model": model_class, "training": TrainingConfig, "distributed": DistributedConfig}
+    fields |= {name: field.annotation for name, field in config_class.model_fields.items()}
+    known = {name: section.model_fields.keys() for name, section in fields.items()}
+    homes = {key: f"{name}.{key}" for name, keys in known.items() for key in keys} | {"seed": "seed", "init": "init"}
+    for name, keys in known.items():
+        values = tree.get(name, {})
+        for key in values if isinstance(values, dict) else ():
+            if key not in keys and key in homes:
+                raise ConfigError(f"There is no setting called {name}.{key}.", do=f"write {homes[key]}=…")
 
 
 def _refuse_unknown(tree: Tree, config_class: type[Section]) -> None:
