@@ -16,7 +16,7 @@ from regard.config import Tree
 from regard.errors import BundleError, LimitError
 from regard.files import write_text
 from regard.models.pretrained import directory as foreign
-from regard.weights import put_weights, read_tensors, weights_of, write_tensors
+from regard.weights import describe, put_weights, read_tensors, weights_of, write_tensors
 
 FORMAT = 1
 CONFIG, WEIGHTS, CARD, README = "config.json", "model.safetensors", "card.json", "README.md"
@@ -53,6 +53,18 @@ def _load_foreign(directory: Path, name: str) -> Any:
     labels = (found.network.labels,) if found.network.labels else ()
     tokenizers = catalogue.find(entry.tokenizers)(*found.spelling, *labels)
     return catalogue.find(entry.verbs).assemble(found.network.model, tokenizers, found.config, name)
+
+
+def facts(model: str | Path) -> dict[str, Any]:
+    """What is known of a model, ours or another's: its config, its card (of ours alone), the size of its weights."""
+    directory, _ = _found(model)
+    if directory.is_dir() and foreign.is_foreign(directory):
+        found = foreign.read(directory)
+        tensors = weights_of(found.network.model).values()
+        size = {"parameters": sum(one.numel() for one in tensors), "bytes": sum(one.nbytes for one in tensors)}
+        return {"config": found.config, "card": {}, "weights": size}
+    config, card = read_config(directory), read_card(directory)
+    return {"config": config, "card": card, "weights": describe(directory / WEIGHTS)}
 
 
 def build_model(config: Tree, sizes: Mapping[str, Any]) -> nn.Module:

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import regard
 from regard import bundle
 from regard.cli.main import COMMANDS, app
 from tests.commands import Run
+from tests.models.pretrained import marians
 from tests.runs import run_tiny, write_reversals
 
 Regard = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -184,6 +186,16 @@ def test_info_tells_sizes_scores_and_what_was_noticed(model: Path, run: Run, tmp
     noticed = shutil.copytree(model, tmp_path / "noticed")
     bundle.write_card(noticed, {**facts["card"], "diagnoses": [found]})
     assert "diagnosis   overfitting: val loss 2.1, best 1.9\n" in run("info", noticed)[1]
+
+
+def test_info_knows_models_of_others(run: Run, tmp_path: Path) -> None:
+    marians.write(tmp_path / "marian")
+    _, out, _ = run("info", tmp_path / "marian")
+    assert out.startswith("model       transformer for translation")
+    assert "training    elsewhere\n" in out
+    loaded = regard.load(tmp_path / "marian")
+    facts = json.loads(run("info", tmp_path / "marian", "--json")[1])
+    assert facts["weights"]["parameters"] == sum(one.numel() for one in loaded.model.parameters())
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,21 @@
 
 import json
 import sys
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 
 def info(
-    model: Annotated[str, typer.Argument(help="Model directory.", show_default=False)],
+    model: Annotated[str, typer.Argument(help="Model directory, or an id of the hub.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Everything, as one JSON object.")] = False,
 ) -> None:
     """What a model is: sizes, languages, data, scores."""
-    from regard.bundle import read_card, read_config
-    from regard.weights import describe
+    from regard.bundle import facts as known
 
-    directory = Path(model)
-    config, card = read_config(directory), read_card(directory)
-    weights = describe(directory / "model.safetensors")
+    facts = known(model)
+    config, card, weights = facts["config"], facts["card"], facts["weights"]
     if as_json:
-        facts = {"config": config, "card": card, "weights": weights}
         sys.stdout.write(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
         return
     langs = " → ".join(filter(None, config["data"].get("langs", ())))
@@ -29,9 +25,15 @@ def info(
         f"model       {config['model']['name']} for {config['task']}" + (f", {langs}" if langs else ""),
         f"weights     {weights['parameters']:,} parameters, {weights['bytes'] / 1e6:.1f} MB",
         f"settings    {settings}",
-        f"training    {card.get('updates', '?')} updates in {card.get('train_seconds', '?')} s, seed {config['seed']}"
-        + ("" if card else "  (not finished)"),
+        f"training    {_training(config, card)}",
     ]
     lines += [f"{split:<11} {figures['headline']}" for split, figures in card.get("scores", {}).items()]
     lines += [f"{'diagnosis':<11} {found['what']}: {found['evidence']}" for found in card.get("diagnoses", ())]
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _training(config: dict[str, Any], card: dict[str, Any]) -> str:
+    if "seed" not in config:
+        return "elsewhere"
+    told = f"{card.get('updates', '?')} updates in {card.get('train_seconds', '?')} s, seed {config['seed']}"
+    return told if card else f"{told}  (not finished)"
