@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from regard.errors import DataError
 from regard.lab.claim import Claim, Figure, Measured, Setting
 from regard.report import Plot, Series
 
@@ -16,6 +17,10 @@ def measure(setting: Setting) -> Measured:
 
 def too_good(setting: Setting) -> Measured:
     return Measured(0.8, 0.7)
+
+
+def fails(setting: Setting) -> Measured:
+    raise DataError("There is nothing to measure.")
 
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
@@ -38,3 +43,4 @@ HOLDS = Claim(
     draw=draw,
 )
 NO_TEST = replace(HOLDS, name="no_test", title="All is high", measure=too_good, draw=draw_nothing, alone=True)
+FAILS = replace(HOLDS, name="fails", title="Nothing is high", measure=fails)

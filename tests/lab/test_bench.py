@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from regard import bundle
-from regard.errors import BundleError, ConfigError
+from regard.errors import BundleError, ConfigError, DataError
 from regard.lab import bench, findings
 from regard.lab.claims import CLAIMS, find
 from regard.lab.shop import GLANCE, Shop
-from tests.lab.claims_of_tests import HOLDS, NO_TEST
+from tests.lab.claims_of_tests import FAILS, HOLDS, NO_TEST
 
 
 @pytest.fixture
@@ -47,6 +47,21 @@ def test_the_lab_measures_in_processes_and_goes_on_where_it_was(shop: Shop) -> N
     assert [found.claim.name for found in bench.found([HOLDS, NO_TEST], shop, (1, 2))] == ["holds", "no_test"]
 
 
+@pytest.mark.slow
+def test_a_claim_that_fails_keeps_no_other_from_being_measured(shop: Shop) -> None:
+    heard: list[str] = []
+    with pytest.raises(DataError, match="nothing to measure"):
+        bench.run([FAILS, HOLDS], shop, seeds=(1,), jobs=1, say=heard.append)
+    assert [found.claim.name for found in bench.found([FAILS, HOLDS], shop, (1,))] == ["holds"]
+
+
+@pytest.mark.slow
+def test_a_claim_whose_model_failed_is_not_begun(shop: Shop) -> None:
+    with pytest.raises(ConfigError, match="no recipe for nobody"):
+        bench.run([replace(HOLDS, models=("nobody",)), NO_TEST], shop, seeds=(1,), jobs=1, say=lambda text: None)
+    assert [path.name for path in sorted((shop.directory / "claims").iterdir())] == ["no_test.1.json"]
+
+
 def test_what_was_measured_is_not_measured_again_unless_its_experiment_has_changed(shop: Shop) -> None:
     measure(shop)
     measure(shop)
@@ -76,6 +91,7 @@ def test_the_report_has_every_claim_with_its_figure_and_verdict(shop: Shop) -> N
     assert "the test is no test" in no_test["reason"]
     html = page.read_text()
     assert "1 of 2 claims held" in html
+    assert "Not measured yet: bottleneck, alignment" in html
     assert html.count("<figure>") == 1
     assert "--seeds 1 --seeds 2" in html
     assert "Verdict: did not hold. The test is no test" in html

@@ -69,6 +69,19 @@ def test_when_a_later_run_fails_the_others_save_and_leave_and_the_error_is_told(
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
+def test_where_failures_are_collected_the_others_go_on(tmp_path: Path) -> None:
+    bad, good = job(tmp_path, "bad"), job(tmp_path, "good", updates=5)
+    bad.tree["data"]["train"] = [str(tmp_path / "missing.tsv")]
+    heard: list[str] = []
+    failed: list[RegardError] = []
+    run_all([bad, good], 1, heard.append, failed=failed)
+    assert [type(error) for error in failed] == [DataError]
+    assert heard[0].startswith("tiny/bad has failed (1 of 2): ")
+    assert heard[1] == "tiny/good is done (2 of 2)"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_a_run_that_is_killed_is_named_with_its_signal(tmp_path: Path) -> None:
     with pytest.raises(RegardError, match="ended before its time") as told:
         run_all([endless(tmp_path, Killed)], 2, lambda text: None)

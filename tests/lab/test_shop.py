@@ -41,6 +41,15 @@ def test_an_untrained_translator_is_the_same_network_with_weights_of_chance(
     assert once.translate(["a b"]) == again.translate(["a b"])
 
 
+def test_an_untrained_translator_is_what_its_training_began_with(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Shop, "made", Shop.place)
+    shop.train("still", tiny_tree(tmp_path, updates=1, save_every=1, validate_every=1, learning_rate=1e-12))
+    pairs = zip(*(one.model.parameters() for one in (shop.load("still"), shop.untrained("still"))), strict=True)
+    assert all(torch.allclose(one, other, atol=1e-9) for one, other in pairs)
+
+
 def test_a_name_means_the_settings_that_it_meant(shop: Shop, tmp_path: Path) -> None:
     shop.train("tiny", tiny_tree(tmp_path))
     with pytest.raises(BundleError, match="trained with other settings"):

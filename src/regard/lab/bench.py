@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from regard import bundle
-from regard.errors import BundleError
+from regard.errors import BundleError, RegardError
 from regard.files import write_text
 from regard.lab.claim import Claim, Measured, Setting
 from regard.lab.processes import run_all
@@ -69,12 +69,13 @@ class Measuring:
         return self.file.exists() and bundle.read_json(self.file).get("claim") == written(self.claim)
 
     def work(self) -> bool:
-        torch.set_num_threads(self.shop.threads)
+        claim = written(self.claim)
+        torch.set_num_threads(1 if self.claim.alone else self.shop.threads)
         torch.manual_seed(self.shop.seed)
         began = time.perf_counter(), time.process_time()
         measured = self.claim.measure(Setting(self.shop.seed, self.shop.quick, self.shop))
         took = {"seconds": time.perf_counter() - began[0], "cpu_seconds": time.process_time() - began[1]}
-        record = {"claim": written(self.claim), "seed": self.shop.seed, **took, **measured.record()}
+        record = {"claim": claim, "seed": self.shop.seed, **took, **measured.record()}
         write_text(self.file, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
         return True
 
@@ -107,16 +108,20 @@ def written(claim: Claim) -> str:
 
 def run(claims: Sequence[Claim], shop: Shop, *, seeds: Sequence[int], jobs: int, say: Callable[[str], None]) -> None:
     """Measures what is not measured yet: first the models, several at once, then the claims, last those that need the
-    machine for themselves. The directory must have been begun."""
+    machine for themselves. What fails is raised at the end. The directory must have been begun."""
     say("writing the built-in corpus …")
     shop.stock()
     shops = [shop.of(seed) for seed in seeds]
     left = [Measuring(one, claim) for one in shops for claim in claims]
     left = [piece for piece in left if not piece.done]
     models = dict.fromkeys((piece.shop, name) for piece in left for name in piece.claim.models)
-    run_all([Making(*model) for model in models], jobs, say)
-    run_all([piece for piece in left if not piece.claim.alone], jobs, say)
-    run_all([piece for piece in left if piece.claim.alone], 1, say)
+    failed: list[RegardError] = []
+    run_all([Making(*model) for model in models], jobs, say, failed=failed)
+    ready = [piece for piece in left if all(Making(piece.shop, name).done for name in piece.claim.models)]
+    run_all([piece for piece in ready if not piece.claim.alone], jobs, say, failed=failed)
+    run_all([piece for piece in ready if piece.claim.alone], 1, say, failed=failed)
+    if failed:
+        raise failed[0]
 
 
 def begin(shop: Shop) -> None:

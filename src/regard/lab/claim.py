@@ -59,7 +59,7 @@ class Measured:
 @dataclass(frozen=True)
 class Claim:
     """One claim. `models` are those of the shop that it needs (they are trained beforehand, several at once); `alone`
-    says that it measures time, so that nothing else may run meanwhile."""
+    says that it measures time, so that nothing else may run meanwhile, and it has one thread unless it takes more."""
 
     name: str
     title: str

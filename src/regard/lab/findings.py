@@ -32,7 +32,10 @@ def tell(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> Path:
     held = sum(judge(found.claim, found.measured).held for found in results)
     mode = "--quick: short trainings" if shop.quick else "in full"
     named = f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
+    known = {found.claim.name for found in results}
+    missing = ", ".join(name for name in CLAIMS if name not in known)
     intro = f"{held} of {len(results)} claims held ({mode}; {named}). {INTRO}"
+    intro += f" Not measured yet: {missing}." if missing else ""
     again = Section("How to repeat it", [Code(command(results, shop, seeds)), Paragraph(circumstances(data))])
     shared = models(shop.directory)
     trained = [Section("Models that were trained", [shared])] if shared.rows else []

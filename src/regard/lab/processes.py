@@ -57,8 +57,11 @@ class Worker(NamedTuple):
         return bool(outcome)
 
 
-def run_all(jobs: Iterable[Job], at_once: int, say: Callable[[str], None]) -> None:
-    """Those that are not done yet, some at once. Ctrl-C, SIGTERM or an error leave them all resumable."""
+def run_all(
+    jobs: Iterable[Job], at_once: int, say: Callable[[str], None], *, failed: list[RegardError] | None = None
+) -> None:
+    """Those that are not done yet, some at once. Ctrl-C, SIGTERM or an error leave them all resumable; where there is a
+    list of what has `failed`, an error is told and put there instead, and the others go on."""
     left = [job for job in jobs if not job.done]
     waiting, running = list(left), list[Worker]()
     with _signals():
@@ -69,10 +72,16 @@ def run_all(jobs: Iterable[Job], at_once: int, say: Callable[[str], None]) -> No
                 ready = wait([worker.told for worker in running])
                 for worker in [worker for worker in running if worker.told in ready]:
                     running.remove(worker)
-                    if not worker.finished():
-                        raise KeyboardInterrupt
                     done = len(left) - len(waiting) - len(running)
-                    say(f"{worker.job.label} is done ({done} of {len(left)})")
+                    try:
+                        if not worker.finished():
+                            raise KeyboardInterrupt
+                        say(f"{worker.job.label} is done ({done} of {len(left)})")
+                    except RegardError as error:
+                        if failed is None:
+                            raise
+                        failed.append(error)
+                        say(f"{worker.job.label} has failed ({done} of {len(left)}): {error.what}")
         finally:
             _stop(running)
 

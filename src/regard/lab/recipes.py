@@ -17,6 +17,9 @@ NARROW: Tree = {**TRANSFORMER, "width": 64, "hidden": 128}
 """So narrow that it matters how the width is shared out."""
 ENCODER_OR_DECODER: Tree = {"width": 128, "heads": 4, "hidden": 256, "layers": 2, "dropout": 0.1, "limit": 96}
 
+MOST_LOST = 500
+"""Updates that are to be made again at most if a training is killed."""
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -35,9 +38,10 @@ class Recipe:
     def tree(self, *, quick: bool) -> Tree:
         """As `regard train` takes it, but for data and seed."""
         updates = self.quick if quick else self.full
+        saves = max(self.kept, -(-updates // MOST_LOST))
         training = {
             "updates": updates, "validate_every": updates,
-            "save_every": updates // self.kept, "keep": self.kept,
+            "save_every": updates // saves, "keep": 2 * self.kept,  # one that is stopped saves besides
         }  # fmt: skip
         return merge({"model": self.model, "training": training}, self.own)
 
@@ -76,11 +80,12 @@ RECIPES: Mapping[str, Recipe] = {
     "four-heads": translator(NARROW, quick=800, full=4000),
     "four-heads-again": replace(translator(NARROW, quick=800, full=4000), start=100),
     "one-head": translator({**NARROW, "heads": 1}, quick=800, full=4000),
+    "one-head-again": replace(translator({**NARROW, "heads": 1}, quick=800, full=4000), start=100),
     "bert": reader(
         {"name": "bert"}, quick=1000, full=6000, text="en.txt",
         task="masked-lm", masking={"next_sentence": False, "length": 96, "short_updates": 0},
     ),
     "gpt2": reader({"name": "gpt2"}, quick=1000, full=6000, text="en.marked.txt", task="lm"),
     "words-en": words("en.txt"),
-    "words-zh": words("zh.txt"),
+    "words-zh": replace(words("zh.txt"), start=200),
 }  # fmt: skip

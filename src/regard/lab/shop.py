@@ -20,6 +20,7 @@ from regard.evaluation.challenges import Challenge, read_challenges
 from regard.files import write_text
 from regard.lab.corpus import corpus_files, write_corpus, write_texts
 from regard.lab.recipes import RECIPES
+from regard.seeds import derive
 from regard.tasks.translator import Translator
 from regard.tasks.word_texts import WordPair, read_word_pairs
 from regard.training.directory import RUN
@@ -91,10 +92,10 @@ class Shop:
         return bundle.load(self.made(name))
 
     def untrained(self, name: str) -> Translator:
-        """The translator of this name with the weights that chance gives it."""
-        known = self.load(name)
-        torch.manual_seed(self.seed)
-        network = bundle.build_model(bundle.read_config(self.place(name)), known.tokenizers.model_sizes())
+        """The translator of this name with the weights that its training began with."""
+        known, config = self.load(name), bundle.read_config(self.place(name))
+        torch.manual_seed(derive(config["seed"], "init"))
+        network = bundle.build_model(config, known.tokenizers.model_sizes())
         return Translator(network, known.tokenizers, langs=known.langs)
 
     def made(self, name: str) -> Path:

@@ -13,6 +13,7 @@ from regard.lab.claims.directions import (
     filled,
     gaps,
     leads,
+    misled,
     places,
     right_hidden,
     share,
@@ -55,6 +56,11 @@ def test_only_the_first_choice_for_the_hidden_word_counts() -> None:
     assert filled(Parrot(), gap, both_sides)
     assert not filled(Parrot(), gap, right_hidden)
     assert not filled(Parrot(), gap, cut_off)
+
+
+def test_each_is_misled_by_what_follows_in_another_text() -> None:
+    found = [Gap("a ", "b", " c"), Gap("d ", "e", " f"), Gap("g ", "h", " i")]
+    assert misled(found) == [Gap("a ", "b", " f"), Gap("d ", "e", " i"), Gap("g ", "h", " c")]
 
 
 def test_only_the_last_word_before_the_cut_is_asked_of_the_other() -> None:

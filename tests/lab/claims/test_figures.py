@@ -21,7 +21,7 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
     },
     "budget": {"shares": {"nothing": 0.4, "a second clue": 0.2}, "directions": [0.5, 0.4, 0.0, 0.1]},
     "heads": {
-        "rises": [1.0, 1.05, 9.0], "spare": 1, "losses": [1.0, 1.2, 1.0],
+        "rises": [1.0, 1.05, 9.0], "spare": 1, "losses": [1.0, 1.2, 1.0, 1.1],
         "roles": {"the word before": [0.9, 0.2], "who did it and to whom, from the verb": [0.5, 0.2]},
     },
     "positions": {"lengths": ["4–8", "9–16"], "found": {"none": [0.5, 0.5], "waves, added": [1.0, 0.9]}},
@@ -57,7 +57,7 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
     "directions": {
         "shares": {
             "BERT, both sides": [0.6], "BERT, what follows is hidden": [0.3], "BERT, the text ends there": [0.1],
-            "BERT, a full stop ends it": [0.2], "GPT-2, left side": [0.4],
+            "BERT, a full stop ends it": [0.2], "BERT, another text follows": [0.2], "GPT-2, left side": [0.4],
         },
         "places": {"BERT, both sides": [0.4, 0.5, None, 0.6], "GPT-2, left side": [0.1, 0.2, None, 0.4]},
     },

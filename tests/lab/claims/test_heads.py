@@ -10,10 +10,12 @@ from regard.lab.claims.heads import (
     Specialist,
     halves,
     least_gain,
+    mixed,
     pruned,
     specialist,
     superfluous,
     who_did_what,
+    worse,
 )
 from regard.tasks.pairs import EncodedPairs
 
@@ -22,6 +24,13 @@ def test_heads_are_superfluous_until_the_loss_first_rises_too_far() -> None:
     assert superfluous([1.0, 0.99, 1.05, 1.3, 1.02, 4.0]) == 2
     assert superfluous([1.0, 1.2]) == 0
     assert superfluous([1.0, 1.0, 1.0]) == 2
+
+
+def test_two_starts_of_each_are_compared_and_the_control_has_one_of_each_kind() -> None:
+    assert worse([1.0, 2.0, 1.5, 3.0]) == 2.0  # four, one, four again, one again
+    assert mixed([1.0, 2.0, 1.0, 2.0]) == 1.0, "heads alone"
+    assert mixed([1.0, 1.0, 2.0, 2.0]) == 1.0, "both start well, or both badly"
+    assert mixed([2.0, 1.0, 1.0, 2.0]) == mixed([1.0, 2.0, 2.0, 1.0]) == 2.0
 
 
 def chased(first: str, second: str, word: str = "chased") -> tuple[list[str], Challenge]:

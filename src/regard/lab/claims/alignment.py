@@ -8,6 +8,7 @@ translations; at several moments of its training its weights are read as links a
 from collections.abc import Sequence
 from pathlib import Path
 
+from regard import bundle
 from regard.evaluation.alignment import Gold, score_alignments
 from regard.lab.claim import Claim, Figure, Measured, Setting
 from regard.lab.series import over_seeds
@@ -35,9 +36,11 @@ def measure(setting: Setting) -> Measured:
     pairs, gold = pairs[: setting.of(150, 500)], gold[: setting.of(150, 500)]
     trained = error(translator, pairs, gold)
     steps, errors = [0], [error(setting.shop.untrained("bahdanau"), pairs, gold)]
+    every = bundle.read_config(directory)["training"]["save_every"]
     for file in kept_files(directory):
-        steps.append(int(file.stem))
-        errors.append(error(at(file, translator), pairs, gold))
+        if int(file.stem) % every == 0:  # a training that was stopped has kept others besides
+            steps.append(int(file.stem))
+            errors.append(error(at(file, translator), pairs, gold))
     straight = score_alignments([diagonal(pair) for pair in pairs], gold).aer
     return Measured(
         value=trained,
