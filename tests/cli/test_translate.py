@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -129,11 +130,36 @@ def test_a_model_of_several_languages_is_told_which_one_to_write(run: Run, tmp_p
     assert several.translate("The cat slept.", to="de") != several.translate("The cat slept.", to="zh-Hans")
     _, out, _ = run("translate", tmp_path / "marian", "--input", source, "--to", "de", "--split", *GREEDY)
     both = several.translate([">>deu<< A dog watched.", ">>deu<< The lion slept."], beam=1)
-    assert out.split("\n")[2].replace(" ", "") == "".join(both).replace(" ", "")
+    assert out.split("\n")[2] == " ".join(both)
+    _, out, _ = run("translate", tmp_path / "marian", "--input", source, "--to", "de", "--split", "--json", *GREEDY)
+    found = [[one["source"] for one in json.loads(line)["sentences"]] for line in out.splitlines()]
+    assert found == [["The cat slept."], [], ["A dog watched.", "The lion slept."], [">>cmn_Hans<< The cat slept."]]
     code, _, err = run("translate", tmp_path / "marian", TEXT, "--to", "fr")
     assert code == 1
     assert "does not write 'fr'" in err
     assert "zh-Hans" in err
+
+
+def test_as_many_may_be_wanted_as_the_models_own_beam_is_wide(directory: Path, run: Run, tmp_path: Path) -> None:
+    wide = shutil.copytree(directory, tmp_path / "wide")
+    config = json.loads((wide / "config.json").read_text())
+    (wide / "config.json").write_text(json.dumps({**config, "habits": {**config["habits"], "beam": 7}}))
+    _, out, _ = run("translate", wide, TEXT, "--nbest", 7)
+    assert len(out.splitlines()) == 7
+    code, _, err = run("translate", directory, TEXT, "--nbest", 7)
+    assert code == 1
+    assert "beam 5, n-best 7" in err
+
+
+def test_a_note_needs_a_directory_that_can_be_written(
+    directory: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, out = write(tmp_path / "in.txt", [TEXT]), write(tmp_path / "out.txt", ["as it was"])
+    monkeypatch.setattr("regard.cli.translate.os.access", lambda place, mode: place == out)
+    code, _, err = run("translate", directory, "--input", source, "--output", out, *GREEDY)
+    assert code == 1
+    assert "out.txt cannot be written" in err
+    assert out.read_text() == "as it was\n"
 
 
 def test_a_model_of_one_language_cannot_be_told_to_write_another(directory: Path, run: Run) -> None:

@@ -40,8 +40,16 @@ def test_a_conversion_is_made_once_and_lies_beside_the_model(tmp_path: Path, cac
 
 
 def test_what_was_made_of_other_weights_goes(tmp_path: Path, cache: Path) -> None:
-    old, new = kept("old", tmp_path, fill), kept("new", tmp_path, fill)
-    assert (old.exists(), new.exists()) == (False, True)
+    old, young = kept("old", tmp_path, fill), kept("young", tmp_path, fill)
+    draft = old.with_name(".ctranslate2-killed-x")
+    draft.mkdir()
+    for path in (old, draft):
+        os.utime(path, (0, 0))
+    new = kept("new", tmp_path, fill)
+    assert not old.exists()
+    assert not draft.exists(), "of one who was killed"
+    assert young.exists(), "somebody may be about to open it"
+    assert new.exists()
 
 
 def test_a_directory_that_cannot_be_written_leads_to_the_cache(tmp_path: Path, cache: Path) -> None:

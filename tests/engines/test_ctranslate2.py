@@ -66,7 +66,19 @@ def test_one_matrix_for_all_is_written_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "how",
-    [{"beam": 1}, {"beam": 2}, {"beam": 5, "nbest": 3}, {"beam": 4, "penalty": 0.0}, {"beam": 3, "penalty": 0.6}],
+    [
+        {"beam": 1},
+        {"beam": 2},
+        {"beam": 5, "nbest": 3},
+        {"beam": 4, "penalty": 0.0},
+        {"beam": 3, "penalty": 0.6},
+        {"beam": 4, "nbest": 4, "patience": 0.5},
+        {"beam": 5, "patience": 0.25},
+        {"beam": 3, "patience": 0.01},
+        {"beam": 3, "patience": 2.5},
+        {"beam": 1, "patience": 0.3},
+        {"beam": 1, "patience": math.inf},
+    ],
     ids=str,
 )
 def test_searches_find_the_same(how: dict[str, Any], tmp_path: Path) -> None:
@@ -131,6 +143,7 @@ def test_scores_are_left_out_if_nobody_wants_them(tmp_path: Path) -> None:
         ({"beam": 2}, "b", "--prefix"),
         ({"beam": 9}, "", "--beam 9"),
         ({"beam": 2, "patience": math.inf}, "", "--patience inf"),
+        ({"beam": 2, "patience": 1e30}, "", "--patience 1e+30"),
     ],
     ids=str,
 )

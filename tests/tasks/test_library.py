@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from multiprocessing import active_children
 from pathlib import Path
@@ -17,12 +17,13 @@ from typing import Any
 import pytest
 import torch
 
-from regard.errors import DataError, LimitError, RegardError
+from regard.errors import ConfigError, DataError, LimitError, RegardError
 from regard.tasks import crew
 from regard.tasks import windows as module
 from regard.tasks.crew import Workshop
-from regard.tasks.library import FORMS, Library, Source, fingerprint, survey, texts_of
-from regard.tasks.searching import Habits, Search
+from regard.tasks.engine import Found, TorchEngine
+from regard.tasks.library import FORMS, Library, Source, survey, texts_of
+from regard.tasks.searching import Asked, Habits, Search
 from regard.tasks.translator import Translator
 from regard.tasks.unfinished import Output
 from regard.tasks.windows import How, windows
@@ -153,6 +154,38 @@ def test_what_goes_wrong_in_another_process_is_told(translator: Translator, book
     assert not active_children()
 
 
+def another() -> Translator:
+    """What a training has made of it meanwhile."""
+    return brief(seed=1)
+
+
+@pytest.mark.slow
+def test_a_model_that_has_changed_meanwhile_translates_nothing_more(translator: Translator, book: Path) -> None:
+    library = Library(translator, HOW, Source(path=str(book)))
+    with pytest.raises(ConfigError, match="The model has changed"):
+        list(library.run(Workshop(another, HOW, 2), lambda text: None))
+
+
+@pytest.mark.slow
+def test_what_others_leave_to_torch_is_told_here(translator: Translator, book: Path) -> None:
+    told: list[object] = []
+
+    class Telling(TorchEngine):
+        """Tells what it is asked for."""
+
+        def search(self, asked: Sequence[Asked], how: Search) -> Iterator[Found]:
+            told.append((len(asked), how.beam))
+            return super().search(asked, how)
+
+        def aside(self, what: str) -> None:
+            told.append(what)
+
+    translator.use(Telling(translator.model, translator.tokenizers, translator.habits))
+    library = Library(translator, HOW, Source(path=str(book), prefix="a"))
+    list(library.run(Workshop(brief, HOW, 2), lambda text: None))
+    assert told == [(0, 1), "--prefix"]
+
+
 def test_a_single_window_keeps_all_threads_and_several_take_one(
     translator: Translator, book: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,9 +242,9 @@ def test_all_that_changes_translations_is_noted(translator: Translator, book: Pa
 
 def test_the_fingerprint_is_that_of_the_model_not_of_its_name(translator: Translator) -> None:
     named = Translator(brief().model, translator.tokenizers, name="another", habits=translator.habits)
-    assert fingerprint(named) == fingerprint(translator)
+    assert named.fingerprint() == translator.fingerprint()
     next(named.model.parameters()).data[0, 0] += 1e-3
-    assert fingerprint(named) != fingerprint(translator)
+    assert named.fingerprint() != translator.fingerprint()
 
 
 def test_what_is_too_long_is_told_before_anything_is_written(
@@ -236,6 +269,19 @@ def test_prefixes_must_be_as_many_as_lines(translator: Translator, book: Path, t
     with pytest.raises(DataError, match="not as many prefixes") as told:
         library.survey()
     assert told.value.found == "59 prefixes, 60 lines"
+
+
+def test_of_a_pipe_prefixes_are_checked_as_they_come(translator: Translator, tmp_path: Path) -> None:
+    given = tmp_path / "prefixes"
+    given.write_text("a\nb\nc\n")
+    source = Source(texts=("The cat slept.", "A dog slept."), prefixes=str(given))
+    library = Library(translator, HOW, source)
+    with pytest.raises(DataError, match="more prefixes than lines") as told:
+        list(library.run(Workshop(brief, HOW), lambda text: None))
+    assert told.value.found == "2 lines, and a prefix 3"
+    given.write_text("a\n" + "b " * 500 + "\n")
+    with pytest.raises(LimitError, match="Prefix 2"):
+        list(library.run(Workshop(brief, HOW), lambda text: None))
 
 
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:

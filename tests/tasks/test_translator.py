@@ -244,6 +244,8 @@ def test_drawing_from_the_best_token_alone_is_greedy_search(translator: Translat
         ({"top_k": 3, "seed": 2}, "--top-k and --seed"),
         ({"sample": True, "top_p": 0.0}, "--top-p 0"),
         ({"sample": True, "beam": 4}, "exclude each other"),
+        ({"sample": True, "penalty": 0.2}, "--sample and --length-penalty exclude each other"),
+        ({"sample": True, "patience": 3}, "--sample and --patience exclude each other"),
         ({"repetition_penalty": 0.0}, "--repetition-penalty 0"),
     ],
 )

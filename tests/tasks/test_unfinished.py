@@ -198,6 +198,21 @@ def test_a_device_is_written_to_as_it_is() -> None:
     assert not Path("/dev/null.regard.json").exists()
 
 
+def test_the_note_stays_until_all_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = output(tmp_path / "out.txt")
+    made.begun(resume=False)
+    made.write("eins\n")
+
+    def full(file: object) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr("regard.tasks.unfinished.os.fsync", full)
+    with pytest.raises(LimitError, match="Disk quota exceeded") as told:
+        made.finish()
+    assert told.value.do == "make room, then go on with --resume"
+    assert note(tmp_path / "out.txt").exists()
+
+
 def test_a_full_disk_is_told(broken: Path) -> None:
     full = Output(Path("/dev/full"), None)
     full.begun(resume=False)

@@ -68,6 +68,17 @@ def test_too_few_prefixes_are_told() -> None:
     assert told.value.found == "2 prefixes, and a line 3"
 
 
+def test_too_many_prefixes_are_told_where_each_has_its_line() -> None:
+    assert len(list(windows(["a"], ["x", "y"]))) == 1
+    with pytest.raises(DataError, match="more prefixes than lines"):
+        list(windows(["a"], ["x", "y"], exact=True))
+
+
+def test_what_looks_like_a_code_is_text_where_a_model_has_none(translator: Translator) -> None:
+    parts = How(Search(), split=True).parts(">>Stop!<< The cat slept. A dog slept.", translator)
+    assert parts.sentences[-1] == "A dog slept."
+
+
 def test_each_line_gets_its_translation_and_is_counted_once(translator: Translator) -> None:
     texts, how = tuple(lines(40)), How(Search(beam=2, nbest=2))
     ticks, found = made(translator, Window(101, texts), how)

@@ -156,3 +156,5 @@ def test_no_line_takes_long(line: str) -> None:
 def test_sentences_without_a_space_get_one_where_it_is_needed() -> None:
     assert separator("", "Yes.", "en") == " "
     assert separator("", "是。", "zh") == ""
+    assert separator(" ", "是。", "mul") == separator(" ", "はい。", "jap") == separator(" ", "是。", "cmn_Hans") == ""
+    assert separator("", "Yes.", "mul") == " "

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -106,7 +107,7 @@ def translate(
         "sample": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "seed": seed,
     }  # fmt: skip
     given = {name: value for name, value in asked.items() if value is not None}
-    USUAL.search(**given)  # mistakes are told before the model is read
+    replace(USUAL, beam=max(USUAL.beam, nbest)).search(**given)  # mistakes are told before the model is read
     engines.check(engine)
     processes = _jobs(jobs)
     _refuse(
@@ -150,8 +151,10 @@ def _refuse(*mistakes: tuple[bool, str, str]) -> None:
 def _writable(output: Path | None, inputs: list[str | None]) -> None:
     if output is None:
         return
-    place = output if output.exists() else output.parent
-    if output.is_dir() or not output.parent.is_dir() or not os.access(place, os.W_OK):
+    written = {output if output.exists() else output.parent}
+    if inputs[0] not in (None, "-") and (output.is_file() or not output.exists()):
+        written.add(output.parent)  # where a note is kept until the output is complete
+    if output.is_dir() or not output.parent.is_dir() or not all(os.access(place, os.W_OK) for place in written):
         wanted = "a file in a directory that exists, where you may write"
         raise ConfigError(f"{output} cannot be written.", wanted=wanted)
     for path in filter(None, inputs):

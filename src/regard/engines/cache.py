@@ -7,6 +7,7 @@ renamed, so that a reader finds all of it or nothing, and two processes at once 
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,8 @@ from regard.errors import LimitError
 FORMAT = 1
 """Another number if conversions are made in another way."""
 FOLDER, STEM = "engines", "ctranslate2"
+UNUSED = 24 * 3600.0
+"""Seconds after which nobody is about to open a conversion, or still at making one."""
 
 
 def fingerprint(model: nn.Module, words: Sequence[Words]) -> str:
@@ -47,7 +50,8 @@ def kept(key: str, place: Path | None, make: Callable[[Path], None]) -> Path:
 
 
 def _made(goal: Path, make: Callable[[Path], None], *, alone: bool) -> Path:
-    """alone: what else is there was made of weights that the model no longer has, and goes."""
+    """alone: what else is there was made of weights that the model no longer has, and goes, once nobody can be about to
+    open it; so do drafts of those who were killed."""
     goal.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{goal.name}-", dir=goal.parent))
     try:
@@ -61,10 +65,19 @@ def _made(goal: Path, make: Callable[[Path], None], *, alone: bool) -> Path:
                 raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    for other in goal.parent.glob(f"{STEM}-*") if alone else ():
-        if other != goal:
+    old = [*goal.parent.glob(f".{STEM}-*"), *(goal.parent.glob(f"{STEM}-*") if alone else ())]
+    for other in old:
+        if other != goal and _age(other) > UNUSED:
             shutil.rmtree(other, ignore_errors=True)
     return goal
+
+
+def _age(path: Path) -> float:
+    """Seconds since something was put into a directory; 0 if it is gone."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _flush(directory: Path) -> None:

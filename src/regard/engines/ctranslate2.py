@@ -19,6 +19,9 @@ from regard.tasks.translator import Translator
 BATCH_TOKENS = 1024
 """Of sources that are searched together; with a beam, half as many are faster."""
 
+MANY = 1 << 20
+"""More finished hypotheses than a search ever has."""
+
 
 class CTranslate2Engine:
     """One translator's engine. say: is told, once for each, what torch does instead."""
@@ -57,7 +60,7 @@ class CTranslate2Engine:
             "attention": any(one.tap() is not None for one in self.attends),
             "--sample": how.sample,
             "--prefix": any(one.prefix for one in asked),
-            "--patience inf": how.beam > 1 and math.isinf(how.patience),
+            f"--patience {how.patience:g}": how.beam > 1 and how.beam * how.patience > MANY,
             "--repetition-penalty": how.repetition_penalty != 1,
             "--no-repeat-ngram": how.no_repeat_ngram > 0,
             f"--beam {how.beam}": 2 * how.beam > len(self.target.names),
@@ -79,7 +82,7 @@ class CTranslate2Engine:
             asynchronous=True,
             beam_size=how.beam,
             num_hypotheses=how.nbest,
-            patience=how.patience,
+            patience=_enough(how) / how.beam,
             length_penalty=how.penalty,
             min_decoding_length=0,
             max_decoding_length=max(most_tokens(model, habits, one) for one in asked),
@@ -112,3 +115,8 @@ class CTranslate2Engine:
         """How many tokens may be chosen. (Where the end is forced, it is one less.)"""
         habits = self.torch.habits
         return most_tokens(self.torch.model, habits, asked) - habits.forced_end
+
+
+def _enough(how: Search) -> int:
+    """How many finished hypotheses end a search. (It would round beam × patience; ours goes on to the next.)"""
+    return 1 if how.beam == 1 else max(how.nbest, math.ceil(how.beam * how.patience))

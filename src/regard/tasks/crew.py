@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
-from regard.errors import RegardError
+from regard.errors import ConfigError, RegardError
 from regard.tasks.pace import Fixed, Measured, Pace, cores, unheard
 from regard.tasks.translator import Translator
 from regard.tasks.windows import How, Line, Window, translated
@@ -34,6 +34,24 @@ TRIAL = 10.0
 """Seconds that this process works alone, before others are started: what is done by then needs none."""
 AHEAD = 4
 """So many windows a process may be translated before the one that is to be written next."""
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """Loads the translator that had this fingerprint, and refuses what has become of it: a training that goes on writes
+    better weights where it lies."""
+
+    load: Load
+    fingerprint: str
+
+    def __call__(self) -> Translator:
+        translator = self.load()
+        if translator.fingerprint() != self.fingerprint:
+            raise ConfigError(
+                "The model has changed since it began to translate.",
+                do="wait for its training to end, or copy its directory; then begin anew",
+            )
+        return translator
 
 
 @dataclass(frozen=True)
@@ -62,7 +80,7 @@ class Workshop:
             elif self.jobs == 1:
                 yield from alone(translator, missing, self.how, write)
             else:
-                yield from self._shared(missing, write, Fixed(self.jobs))
+                yield from self._shared(translator, missing, write, Fixed(self.jobs))
 
     def _measured(self, translator: Translator, windows: Iterator[Window], write: Write) -> Iterator[int]:
         """The first windows here, to see how fast that is, the others elsewhere, if there are any."""
@@ -73,12 +91,18 @@ class Workshop:
             if time.perf_counter() - began >= TRIAL:
                 break
         pace = Measured(size / (time.perf_counter() - began), cores(), self.say, self.remember)
-        yield from alone(translator, windows, self.how, write) if pace.settled else self._shared(windows, write, pace)
+        if pace.settled:
+            yield from alone(translator, windows, self.how, write)
+        else:
+            yield from self._shared(translator, windows, write, pace)
 
-    def _shared(self, windows: Iterator[Window], write: Write, pace: Pace) -> Iterator[int]:
-        """Nobody is called in for nothing."""
+    def _shared(self, translator: Translator, windows: Iterator[Window], write: Write, pace: Pace) -> Iterator[int]:
+        """Nobody is called in for nothing. What the engine leaves to torch is told here: the others say nothing."""
         for first in windows:
-            with Crew(self.load, self.how, pace) as crew:
+            deque(translator.engine.search((), self.how.search), maxlen=0)
+            if any(first.prefixes):
+                translator.engine.aside("--prefix")
+            with Crew(Unchanged(self.load, translator.fingerprint()), self.how, pace) as crew:
                 yield from crew.run(chain([first], windows), write)
 
 

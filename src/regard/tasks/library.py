@@ -8,7 +8,6 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from regard import weights
 from regard.data.lines import lines_of
 from regard.errors import DataError
 from regard.tasks import windows as stretches
@@ -41,7 +40,7 @@ class Source:
         """All lines with their prefixes."""
         lines = self.texts or texts_of(self.path)
         if self.prefixes is not None:
-            return stretches.windows(lines, texts_of(self.prefixes))
+            return stretches.windows(lines, texts_of(self.prefixes), exact=True)
         return stretches.windows(lines, repeat(self.prefix) if self.prefix else None)
 
 
@@ -87,7 +86,7 @@ class Library:
         if known is None:
             return None
         facts: dict[str, Any] = {
-            "model": fingerprint(self.translator),
+            "model": self.translator.fingerprint(),
             "engine": self.translator.engine.name,
             "input": known.fingerprint,
             "prefix": known.prefixes or self.source.prefix,
@@ -115,6 +114,7 @@ class Library:
 
     def _checked(self, window: Window) -> Window:
         self._check(window)
+        self.translator.check_prefixes(window.prefixes, window.first)
         return window
 
     def _check(self, window: Window) -> None:
@@ -139,14 +139,6 @@ def texts_of(path: str, update: Callable[[bytes], None] = lambda raw: None) -> I
             yield line.decoded()
         except DataError as fault:
             raise line.blamed(fault) from None
-
-
-def fingerprint(translator: Translator) -> str:
-    """SHA-256 of all that a translation depends on: weights, sizes, tokenizers, habits. Where the model lies, and what
-    it is called, does not matter."""
-    sides = (translator.tokenizers.source, translator.tokenizers.target)
-    spelling = [side.backend.to_str() for side in sides]
-    return weights.fingerprint(translator.model, translator.model.config, translator.habits, *spelling)
 
 
 def as_text(line: Line) -> str:

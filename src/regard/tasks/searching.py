@@ -117,8 +117,14 @@ class Habits:
 
     def search(self, **asked: Any) -> Search:
         """What was asked, and for the rest what the model is used to."""
-        if asked.get("sample") and "beam" in asked:
-            raise ConfigError("--sample and --beam exclude each other.", do="leave out one of them")
+        searching = {
+            "--beam": "beam" in asked,
+            "--length-penalty": "penalty" in asked,
+            "--patience": asked.get("patience", 1) != 1,
+        }
+        for flag, used in searching.items():
+            if asked.get("sample") and used:
+                raise ConfigError(f"--sample and {flag} exclude each other.", do="leave out one of them")
         return Search(**{"beam": self.beam, "penalty": self.penalty, **asked})
 
 

@@ -7,6 +7,7 @@ from typing import Any, overload
 import torch
 from torch import nn
 
+from regard import weights
 from regard.attention import NothingRecordedError, capture
 from regard.config import Tree
 from regard.decoding import Hypothesis
@@ -84,6 +85,12 @@ class Translator:
         prefixes = [prefix] * len(texts) if isinstance(prefix, str) else prefix
         asked = self.search(**{"scores": False, **search})
         return [found[0].text for found in self.translations(texts, asked, prefixes)]
+
+    def fingerprint(self) -> str:
+        """SHA-256 of all that a translation depends on: weights, sizes, tokenizers, habits. Where the model lies, and
+        what it is called, does not matter."""
+        spelling = [side.backend.to_str() for side in (self.tokenizers.source, self.tokenizers.target)]
+        return weights.fingerprint(self.model, self.model.config, self.habits, *spelling)
 
     def too_long(self, texts: Sequence[str]) -> int:
         """How many of the texts the model cannot take whole."""

@@ -78,13 +78,17 @@ class Output:
         if self.making:
             self._write_note({"jobs": jobs})
 
-    def write(self, text: str) -> None:
-        """At once and whole, as far as the system goes along."""
+    def write(self, text: str, *, last: bool = False) -> None:
+        """At once and whole, as far as the system goes along. last: nothing comes after it, and it is on the disk."""
         try:
             if self._file is None:
                 self._file = self._opened()
             self._file.write(text.encode("utf-8", errors="backslashreplace"))
             self._file.flush()
+            if last and self.making:
+                os.fsync(self._file)
+            if last:
+                self._file.close()
         except OSError as error:
             self.close()
             raise LimitError(
@@ -94,8 +98,7 @@ class Output:
 
     def finish(self) -> None:
         """All is written: the note can go."""
-        self.write("")
-        self.close()
+        self.write("", last=True)
         if self.making:
             self.note.unlink(missing_ok=True)
 

@@ -49,10 +49,19 @@ class How:
     def parts(self, line: str, translator: Translator) -> Parts:
         """What of a line is translated, and what around it stays."""
         if self.split:
-            own, rest = coded(line)
+            own, rest = coded(line) if translator.targets else ("", line)
             code = own or self.code
             return split(rest, translator.langs[0]).fitted(lambda part: translator.fits(code + part)).after(code)
         return Parts((with_code(line, self.code),), ("", "")) if line.strip() else Parts((), ("",))
+
+    def written(self, line: str, translator: Translator) -> str:
+        """The language that a line becomes."""
+        own = coded(line)[0] if translator.targets else ""
+        return (own or self.code).strip(" ><") or translator.langs[1]
+
+    def shown(self, line: str, sentences: tuple[str, ...]) -> tuple[str, ...]:
+        """The sentences of a line without the code that it did not have itself."""
+        return tuple(sentence.removeprefix(self.code) for sentence in sentences) if not coded(line)[0] else sentences
 
 
 @dataclass(frozen=True)
@@ -66,8 +75,8 @@ class Line:
     text: str
 
 
-def windows(lines: Iterable[str], prefixes: Iterable[str] | None = None) -> Iterator[Window]:
-    """The lines in windows, each with its prefix."""
+def windows(lines: Iterable[str], prefixes: Iterable[str] | None = None, *, exact: bool = False) -> Iterator[Window]:
+    """The lines in windows, each with its prefix. exact: there must be no prefix more."""
     beginnings = None if prefixes is None else iter(prefixes)
     first, size = 1, 0
     held: list[str] = []
@@ -82,6 +91,11 @@ def windows(lines: Iterable[str], prefixes: Iterable[str] | None = None) -> Iter
             first, size, held, begun = first + len(held), 0, [], []
     if held:
         yield Window(first, tuple(held), tuple(begun))
+    if exact and beginnings is not None and next(beginnings, None) is not None:
+        lines_read = first + len(held) - 1
+        raise DataError(
+            "There are more prefixes than lines.", found=f"{lines_read} lines, and a prefix {lines_read + 1}"
+        )
 
 
 def translated(translator: Translator, window: Window, how: How) -> Generator[int, None, list[Line]]:
@@ -98,7 +112,7 @@ def translated(translator: Translator, window: Window, how: How) -> Generator[in
             yield 1
     every = iter(found)
     return [
-        _line(number, line, parts, tuple(next(every) for _ in parts.sentences), translator.langs[1])
+        _line(number, line, parts, tuple(next(every) for _ in parts.sentences), how, translator)
         for number, (line, parts) in enumerate(zip(window.lines, taken, strict=True), start=window.first)
     ]
 
@@ -122,6 +136,8 @@ def _beginnings(window: Window, taken: list[Parts]) -> list[str]:
     return [prefix if place == 0 else "" for prefix, parts in pairs for place in range(len(parts.sentences))]
 
 
-def _line(number: int, source: str, parts: Parts, found: tuple[list[Translation], ...], language: str) -> Line:
-    text = parts.joined([best.text for best, *_ in found], language)
-    return Line(number, source, parts.sentences, found, text)
+def _line(
+    number: int, source: str, parts: Parts, found: tuple[list[Translation], ...], how: How, translator: Translator
+) -> Line:
+    text = parts.joined([best.text for best, *_ in found], how.written(source, translator))
+    return Line(number, source, how.shown(source, parts.sentences), found, text)

@@ -60,7 +60,7 @@ CODES: Mapping[str, str] = {
     "fin": "fi", "fra": "fr", "fre": "fr", "hrv": "hr", "hun": "hu", "isl": "is", "ita": "it", "jpn": "ja", "ltz": "lb",
     "lav": "lv", "nld": "nl", "dut": "nl", "nob": "nb", "nno": "nn", "nor": "no", "pol": "pl", "por": "pt", "rus": "ru",
     "slk": "sk", "slv": "sl", "srp": "sr", "swe": "sv", "zho": "zh", "chi": "zh", "cmn": "zh", "yue": "zh", "wuu": "zh",
-    "lzh": "zh",
+    "lzh": "zh", "jap": "ja",
 }  # fmt: skip
 """Longer names of languages (ISO 639-2 and 639-3)."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from regard.text.abbreviations import BEFORE_NUMBERS, MAY_END, ORDINALS, code, never_ending
+from regard.text.abbreviations import BEFORE_NUMBERS, CODES, MAY_END, ORDINALS, code, never_ending
 
 HAN = "぀-ヿ㐀-䶿一-鿿豈-﫿ｦ-ﾟ\U00020000-\U0003ffff"
 """Characters of Chinese and Japanese, for use in a pattern."""
@@ -91,8 +91,9 @@ def split(line: str, language: str = "") -> Parts:
 
 def separator(space: str, before: str, language: str = "") -> str:
     """What stands behind a sentence of a language and before the next, where the line that was translated has `space`.
-    Where nobody knows the language, the sentence tells."""
-    joins = code(language) in WITHOUT_SPACES if language else _wide(before)
+    Where nobody knows the language (as of "mul", many), the sentence tells."""
+    name = code(language)
+    joins = name in WITHOUT_SPACES if name in CODES.values() else _wide(before)
     if joins:
         return space.replace(" ", "")  # but not a tab, or the wide space of Chinese
     return space.replace("\u3000", " ") or " "
