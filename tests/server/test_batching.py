@@ -1,5 +1,6 @@
 """Which texts are computed next, and which together."""
 
+from dataclasses import replace
 from threading import Thread
 
 import pytest
@@ -99,6 +100,17 @@ def test_one_that_may_have_ended_a_process_is_computed_alone() -> None:
     alone = Entry(Job(0, "translate", "", first.job.options, alone=True), 5, 5)
     queue.add([alone, second])
     assert [ids(queue.next()) for _ in range(2)] == [[0], [1]]
+
+
+def test_nobody_is_written_beside_one_that_may_have_ended_a_process() -> None:
+    queue = Waiting(100)
+    first, second = entries(0, 5, 5, verb="complete")
+    alone = Entry(Job(0, "complete", "", first.job.options, alone=True), 5, 100)
+    queue.add([alone, second])
+    assert ids(queue.newcomers("complete", 100, wait=False, beside=9)) == [], "others are being written"
+    assert ids(queue.newcomers("complete", 100, wait=True, beside=9)) == [0]
+    queue.add([replace(alone, job=replace(alone.job, id=7))])
+    assert ids(queue.newcomers("complete", 100, wait=True, beside=9)) == [1]
 
 
 @pytest.mark.parametrize(("room", "found"), [(100, [0, 1, 2]), (25, [0, 1]), (5, [])])

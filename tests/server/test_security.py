@@ -127,6 +127,10 @@ def test_pages_of_an_origin_that_was_named_may_ask_and_read(models: dict[str, Pa
         status, found = headers_of(running, "/translate", "OPTIONS", Origin=page, Access_Control_Request_Method="POST")
         assert (status, found["access-control-allow-origin"]) == (204, page)
         assert "authorization" in found["access-control-allow-headers"]
+        asked = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "x-stainless-os"}
+        assert headers_of(running, "/v1/models", "OPTIONS", Origin=page, **asked)[1][
+            "access-control-allow-headers"
+        ] == ("x-stainless-os")
         status, found = headers_of(running, "/info", Origin=page, Authorization=f"Bearer {KEY}")
         assert (status, found["access-control-allow-origin"], found["vary"]) == (200, page, "origin")
         assert headers_of(running, "/info", Origin=page)[0] == 401

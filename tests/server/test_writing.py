@@ -1,13 +1,15 @@
 """Texts of many requests, written side by side: each is what the model writes when it is asked alone."""
 
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from regard.errors import DataError, LimitError
-from regard.server.messages import Done, Failed, Job, Piece
-from regard.server.work.writing import JOIN_AFTER, Writing, each_alone, row
+from regard.server.messages import Asked, Done, Failed, Job, Piece
+from regard.server.work.worker import Worker
+from regard.server.work.writing import JOIN_AFTER, Known, Writing, each_alone, row
 from regard.tasks.generator import Generator
 from tests.tasks.generators import pair
 
@@ -67,6 +69,25 @@ def test_several_texts_of_a_prompt_are_those_of_the_model(generator: Generator) 
     alone = generator.generate("The cat", seed=9, max_new_tokens=15, num=3)
     assert [found[id].value["text"] for id in range(3)] == [one.text for one in alone]
     assert len({one.text for one in alone}) == 3
+
+
+def test_a_prompt_of_several_texts_is_read_once(generator: Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    known: Known = {}
+    how = {"max_new_tokens": 5, "seed": 3}
+    wanted = [row(generator, job(i, "The cat", sample=i, **how)).prompt for i in range(2)]
+    first = row(generator, job(0, "The cat", **how), known)
+    monkeypatch.setattr("regard.server.work.writing.prompt_ids", None)
+    second = row(generator, job(1, "The cat", sample=1, **how), known)
+    assert [first.prompt, second.prompt] == wanted
+
+
+def test_of_a_request_nothing_is_read_behind_what_is_refused(generator: Generator) -> None:
+    said: list[Any] = []
+    worker = Worker(generator, SimpleNamespace(send=said.extend), 1000)  # type: ignore[arg-type]
+    prompts = ["a", "a " * 500, None]  # the last one would be a fault
+    worker._hear(Asked(tuple(job(i, prompt, max_new_tokens=5) for i, prompt in enumerate(prompts))))
+    assert [(type(event), event.id, type(event.error)) for event in said] == [(Failed, 1, LimitError)]
+    assert worker._waiting.newcomers("complete", 1000, wait=False) == []
 
 
 def test_tokens_are_a_prompt_too(generator: Generator) -> None:

@@ -157,6 +157,15 @@ def test_only_what_may_begin_a_stop_string_is_held_back() -> None:
     assert shown == ["x", "", "E", "", "EN ", "", "", "ENd"]
 
 
+@pytest.mark.timeout(60)
+def test_a_stop_string_longer_than_any_text_costs_nothing() -> None:
+    growing = Growing(TOKENIZERS["bytes only"], (), ["x" * 1_000_000])
+    for id in TOKENIZERS["bytes only"].encode("xxy" * 200):
+        growing.add(id)
+        growing.news()
+    assert growing.shown == 600
+
+
 @settings(max_examples=100, deadline=None)
 @given(text=st.text("ab猫", max_size=12), stops=st.lists(st.text("ab猫", min_size=1, max_size=4), max_size=3))
 def test_what_is_shown_is_always_the_text_up_to_a_stop_string(text: str, stops: list[str]) -> None:

@@ -15,6 +15,8 @@ LIBRETRANSLATE = ("/translate", "/detect", "/languages")
 OPENAI = "/v1/"
 NAME = re.compile("[A-Za-z_]+")
 KINDS_TRIED = ("body", "str", "int", "float", "bool")
+LOOKED_AT = 20
+"""Mistakes of a request."""
 THROWN_AWAY = 1 << 26
 """Bytes of a refused request that are read at most."""
 
@@ -136,7 +138,7 @@ def unlabelled(status: int) -> RefusedError:
 
 def invalid(status: int, errors: Sequence[Any]) -> RefusedError:
     """A request that does not fit its schema: where, and what is wrong there, of the first mistakes."""
-    told = dict.fromkeys(f"{_field(error['loc'])}: {error['msg']}" for error in errors)
+    told = dict.fromkeys(f"{_field(error['loc'])}: {error['msg']}" for error in errors[:LOOKED_AT])
     return RefusedError(status, "The request cannot be understood.", found="; ".join([*told][:3]), code="invalid")
 
 

@@ -81,8 +81,8 @@ class Growing:
 
     def _doubtful(self) -> int:
         """The length of the longest end of the text that a stop string begins with."""
-        sizes = (size for stop in self._stops for size in range(1, len(stop)) if self.text.endswith(stop[:size]))
-        return max(sizes, default=0)
+        most = [(stop, min(len(stop) - 1, len(self.text))) for stop in self._stops]
+        return max((n for stop, size in most for n in range(1, size + 1) if self.text.endswith(stop[:n])), default=0)
 
 
 def spelt(tokenizer: Tokenizer, ids: Sequence[int], before: Sequence[int] = ()) -> tuple[str, list[Place]]:

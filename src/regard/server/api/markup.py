@@ -1,11 +1,13 @@
 """HTML as its tags and what stands between them: texts to be translated, put back where they were."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 
-TAG = re.compile(r"(<(?=[A-Za-z/!?])[^<>]*>)")
+COMMENT = "<!--"
+TAG = re.compile(r"""<(?=[A-Za-z/!?])(?:(?:"[^"]*+"|'[^']*+'|[^<>"'])*+>|[^<>]*>)""")
+"""A value in quotation marks may hold a >; where one is never closed, the next > ends the tag."""
 NAME = re.compile(r"</?([a-z0-9]+)")
 LEFT_ALONE = frozenset({"script", "style", "code", "pre", "textarea"})
 """What stands in these is no text of a language."""
@@ -32,7 +34,7 @@ class Markup:
 
 def parsed(html: str) -> Markup:
     """A text is cut wherever a tag stands. Nothing is refused: what is no tag is text."""
-    pieces, places, within = TAG.split(html), [], ""
+    pieces, places, within = list(_pieces(html)), [], ""
     for place, piece in enumerate(pieces):
         if place % 2 == 0:
             if piece.strip() and not within:
@@ -40,6 +42,27 @@ def parsed(html: str) -> Markup:
         elif (name := _name(piece)) in LEFT_ALONE and within in ("", name):
             within = "" if piece.startswith("</") else name
     return Markup(tuple(pieces), tuple(places))
+
+
+def _pieces(html: str) -> Iterator[str]:
+    """Text, tag, text, tag … text. A comment is one tag, whatever it holds; one that never ends is text."""
+    done, at, last = 0, 0, html.rfind("-->")
+    while (begin := html.find("<", at)) >= 0:
+        end = _end(html, begin, last)
+        if end:
+            yield html[done:begin]
+            yield html[begin:end]
+            done = end
+        at = max(end, begin + 1)
+    yield html[done:]
+
+
+def _end(html: str, begin: int, last: int) -> int:
+    """Where the tag ends that begins here; 0 if none does. last: where the last comment ends."""
+    if html.startswith(COMMENT, begin) and begin + len(COMMENT) <= last:
+        return html.find("-->", begin + len(COMMENT)) + 3
+    found = TAG.match(html, begin)
+    return found.end() if found else 0
 
 
 def _name(tag: str) -> str:

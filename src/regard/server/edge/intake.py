@@ -32,9 +32,17 @@ class Intake:
         if scope["type"] != "http" or is_open(scope["path"]) or scope["path"] in ALWAYS:
             await self._app(scope, receive, send)
             return
+        came = False
+
+        async def noted() -> Message:
+            nonlocal came
+            message = await receive()
+            came = came or not message.get("more_body", False)
+            return message
+
         try:
             self._refuse_if_full()
-            body = await self._body(Headers(scope=scope), receive)
+            body = await self._body(Headers(scope=scope), noted)
             if body is None:
                 return
             self._refuse_if_full()
@@ -44,7 +52,10 @@ class Intake:
             finally:
                 self._inside -= 1
         except RefusedError as refused:
-            await refuse(scope, receive, send, refused)
+            if came:  # nothing is left to come: to wait for it would be to wait for ever
+                await response(scope["path"], refused)(scope, receive, send)
+            else:
+                await refuse(scope, receive, send, refused)
 
     def _refuse_if_full(self) -> None:
         """Only what has come in whole takes a place: whoever sends slowly takes none from others."""

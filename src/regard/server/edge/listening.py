@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from regard.errors import ConfigError
+from regard.server.edge.intake import WRITING
 from regard.server.settings import Settings
 
 COMING = (h11.IDLE, h11.SEND_BODY)
@@ -23,14 +24,15 @@ TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length
 BACKLOG = 1024
 
 
-def timely(seconds: float) -> type[H11Protocol]:
+def timely(seconds: float, taking: float) -> type[H11Protocol]:
     """A protocol whose requests must have come in, head and body, so many seconds after the connection, or their first
-    byte. (uvicorn itself waits for ever.)"""
+    byte; and whose answers must not lie here untaken for longer than `taking`. (uvicorn itself waits for ever.)"""
 
     class Timely(H11Protocol):
         def __init__(self, *args: Any, **named: Any) -> None:
             super().__init__(*args, **named)
             self._clock: asyncio.TimerHandle | None = None
+            self._untaken: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
             super().connection_made(transport)
@@ -43,8 +45,28 @@ def timely(seconds: float) -> type[H11Protocol]:
             elif self._clock is None:
                 self._clock = self.loop.call_later(seconds, self._too_late)
 
+        def handle_events(self) -> None:
+            """Also when an answer was sent, and the next request has come meanwhile."""
+            super().handle_events()
+            if self._clock is None and self.conn.their_state is h11.SEND_BODY:
+                self._clock = self.loop.call_later(seconds, self._too_late)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._untaken = self.loop.call_later(taking, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            self._taken()
+
+        def _taken(self) -> None:
+            if self._untaken is not None:
+                self._untaken.cancel()
+                self._untaken = None
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop()
+            self._taken()
             super().connection_lost(exc)
 
         def _stop(self) -> None:
@@ -107,7 +129,7 @@ def listener(app: ASGIApp, settings: Settings, started: Callable[[], None], endi
         logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
-        http=timely(settings.arrival),
+        http=timely(settings.arrival, settings.timeout + WRITING),
         ws="none",
         lifespan="off",
         log_config=None,

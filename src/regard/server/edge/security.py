@@ -27,9 +27,11 @@ HEADERS = {
 
 PREFLIGHT = {
     "access-control-allow-methods": "GET, POST",
-    "access-control-allow-headers": "authorization, content-type, x-api-key",
     "access-control-max-age": "600",
 }
+USUAL = "authorization, content-type, x-api-key"
+"""Headers that a page of a known origin may send where it does not say which: it may send any (OpenAI's client has a
+dozen of its own)."""
 
 
 class Guard:
@@ -55,7 +57,8 @@ class Guard:
 
         refused = self._refused(scope["path"], headers)
         if shared and scope["method"] == "OPTIONS":  # a browser asks whether it may ask; it brings no key
-            await Response(status_code=204, headers=PREFLIGHT)(scope, receive, with_headers)
+            wanted = {"access-control-allow-headers": headers.get("access-control-request-headers", USUAL)}
+            await Response(status_code=204, headers=PREFLIGHT | wanted)(scope, receive, with_headers)
         elif refused is None:
             await self._app(scope, receive, with_headers)
         else:

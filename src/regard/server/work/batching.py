@@ -85,9 +85,11 @@ class Waiting:
             if wait:
                 self._wait(lambda entry: entry.job.verb == verb)
             waiting = sorted((e for e in self._entries.values() if e.job.verb == verb), key=lambda e: e.place)
+            if waiting and waiting[0].job.alone:  # nobody is to be lost with it: it comes when no others are there
+                return self._removed(waiting[:1]) if wait else []
             fits = 0
             for entry in waiting:
-                if entry.cost > room and (fits or room < self.budget):
+                if entry.job.alone or (entry.cost > room and (fits or room < self.budget)):
                     break
                 room -= entry.cost
                 fits += 1

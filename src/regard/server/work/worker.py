@@ -25,7 +25,7 @@ from regard.server.work.batching import Entry, Waiting
 from regard.server.work.examples import examples
 from regard.server.work.interest import AbandonedError, Interest
 from regard.server.work.verbs import VERBS, Answer
-from regard.server.work.writing import COMPLETE, Writing, each_alone, row
+from regard.server.work.writing import COMPLETE, Known, Writing, each_alone, row
 from regard.tasks.encoder import Encoder
 from regard.tasks.translator import Translator
 from regard.text.detection import Profile, profile_of_pieces
@@ -141,20 +141,20 @@ class Worker:
             self._waiting.drop(message.ids)
             self._interest.lose(message.ids)
             return
-        entries = []
+        entries, known = list[Entry](), Known()
         for job in message.jobs:
             try:
-                entries.append(self._entry(job))
-            except RegardError as error:
-                self._say([Failed(job.id, error)])
-            except Exception:
-                logger.exception("A job could not be taken.")
-                self._say([Failed(job.id)])
+                entries.append(self._entry(job, known))
+            except Exception as error:
+                if not isinstance(error, RegardError):
+                    logger.exception("A job could not be taken.")
+                self._say([Failed(job.id, error if isinstance(error, RegardError) else None)])
+                return  # with one of its jobs, all of a request is refused
         self._waiting.add(entries)
 
-    def _entry(self, job: Job) -> Entry:
+    def _entry(self, job: Job, known: Known) -> Entry:
         if job.verb == COMPLETE:
-            text = row(self._model, job)
+            text = row(self._model, job, known)
             length, cost = len(text.prompt.ids) + text.options.max_new_tokens, text.cost
         else:
             how = dict(job.options)
@@ -225,7 +225,8 @@ class Worker:
         entries = self._waiting.newcomers(COMPLETE, room, wait=not writing.rows, beside=beside)
         if entries:
             self._begin(entries, len(writing.rows) + len(entries))
-            writing.join([replace(row(self._model, entry.job), cost=entry.cost) for entry in entries])
+            known = Known()
+            writing.join([replace(row(self._model, entry.job, known), cost=entry.cost) for entry in entries])
 
     def _say(self, events: Iterable[Event]) -> None:
         told = list(events)

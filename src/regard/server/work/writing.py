@@ -51,14 +51,21 @@ class Row:
     dropped: bool = False
 
 
-def row(generator: Any, job: Job) -> Row:
+Known = dict[tuple[bool, str | tuple[int, ...]], list[int]]
+"""Prompts, cut or not, and their tokens: of one prompt several texts may be wanted."""
+
+
+def row(generator: Any, job: Job, known: Known | None = None) -> Row:
     """A text that has not begun to grow. The payload is the prompt, a text or tokens, and which of several texts it is
     to be."""
     given, sample = job.payload
     how = dict(job.options)
     truncate, options = bool(how.pop("truncate")), Options(**how)
     tokenizer: Tokenizer = generator.tokenizer
-    ids = prompt_ids(generator, given, truncate)
+    known, key = {} if known is None else known, (truncate, given if isinstance(given, str) else tuple(given))
+    if key not in known:
+        known[key] = prompt_ids(generator, given, truncate)
+    ids = known[key]
     prompt = Prompt.several(0, given if isinstance(given, str) else tokenizer.decode(ids), ids, sample + 1)[-1]
     cost = min(len(ids) + options.max_new_tokens, generator.limit)
     return Row(job, prompt, options, Growing(tokenizer, prompt.ids, options.stops), cost)

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from regard.server.api.schema.texts import TEXTS, Body, Name, Text, Texts, Tokens, whole
 
-Stop = Annotated[str, Field(min_length=1), AfterValidator(whole)]
+Stop = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(whole)]
 
 
 class StreamOptions(Body):
@@ -18,9 +18,9 @@ class Completion(Body):
     """Texts to be continued."""
 
     model: Name
-    prompt: Text | Tokens | Texts | Annotated[list[Tokens], Field(min_length=1, max_length=TEXTS)] | None = Field(
-        None, description="a text, several, or their tokens as /tokenize gives them; nothing begins a new text"
-    )
+    prompt: (
+        Text | Tokens | Texts | Annotated[list[Tokens], Field(min_length=1, max_length=TEXTS, fail_fast=True)] | None
+    ) = Field(None, description="a text, several, or their tokens as /tokenize gives them; nothing begins a new text")
     max_tokens: int | None = Field(16, ge=0, le=16384, description="0, with echo: only the prompt is read")
     temperature: float | None = Field(1.0, ge=0, le=2, description="0: always the likeliest token")
     top_p: float | None = Field(1.0, gt=0, le=1)

@@ -17,8 +17,8 @@ def whole(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(whole)]
 Name = Annotated[str, Field(max_length=200), AfterValidator(whole)]
-Texts = Annotated[list[Text], Field(min_length=1, max_length=TEXTS)]
-Tokens = Annotated[list[int], Field(min_length=1, max_length=1 << 16)]
+Texts = Annotated[list[Text], Field(min_length=1, max_length=TEXTS, fail_fast=True)]
+Tokens = Annotated[list[int], Field(min_length=1, max_length=1 << 16, fail_fast=True)]
 
 
 class Body(BaseModel):
