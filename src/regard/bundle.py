@@ -122,7 +122,7 @@ def trained(model: str) -> Trained:
     config = read_config(directory)
     spoken = {key: config["data"][key] for key in ("langs", "language") if any(config["data"].get(key, ()))}
     kept = {key: config[key] for key in ("task", "model", "tokenizer", "habits") if key in config}
-    settings = kept | ({"data": spoken} if spoken else {})
+    settings = kept | ({"data": spoken} if spoken else {}) | _pooling(config)
     return Trained(
         model,
         settings,
@@ -139,8 +139,14 @@ def _trained_elsewhere(found: foreign.Foreign, place: str) -> Trained:
     sizes = {name: len(found.tokenizers[side]) for name, side in ROWS.items()}
     tensors = {name: tensor[: sizes.get(name)] for name, tensor in weights_of(found.network.model).items()}
     kept = ("task", "model", "tokenizer", "data", "habits") if len(found.tokenizers) > 1 else ("task", "model")
-    settings = {key: found.config[key] for key in kept}
+    settings = {key: found.config[key] for key in kept} | _pooling(found.config)
     return Trained(place, settings, tokenizers=lambda kind, run: kind(*found.spelling), tensors=lambda: tensors)
+
+
+def _pooling(config: Tree) -> Tree:
+    """How a model makes one vector of a text, if it was trained to."""
+    pooling = config.get("embedding", {}).get("pooling")
+    return {"embedding": {"pooling": pooling}} if pooling else {}
 
 
 def _found(model: str | Path) -> tuple[Path, str]:
@@ -148,7 +154,7 @@ def _found(model: str | Path) -> tuple[Path, str]:
     if not Path(model).exists():
         if not hub.is_id(str(model)):
             raise _missing(Path(model), f"; a model of the hub is written owner/name, such as {hub.EXAMPLE}")
-        return hub.fetched(str(model)), str(model)
+        return hub.fetched(str(model), foreign.check), str(model)
     return Path(model), Path(model).resolve().name
 
 

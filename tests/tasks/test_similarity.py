@@ -90,6 +90,15 @@ def test_a_pretrained_bert_is_begun_with(tmp_path: Path) -> None:
     assert all(torch.equal(value, trained[name]) for name, value in run.model.named_parameters())
 
 
+def test_who_goes_on_pools_as_before(tmp_path: Path) -> None:
+    run_tree({**tree_of(tmp_path, updates=8), "embedding": {"pooling": "max"}}, tmp_path / "first")
+    tree = {key: value for key, value in tree_of(tmp_path).items() if key not in ("model", "tokenizer", "embedding")}
+    tree["init"] = str(tmp_path / "first")
+    assert prepare(tree, tmp_path / "second", Silent()).task.config.embedding.pooling == "max"
+    other = {**tree, "embedding": {"pooling": "cls"}}
+    assert prepare(other, tmp_path / "third", Silent()).task.config.embedding.pooling == "cls"
+
+
 def test_validation_needs_scores_and_says_so(tmp_path: Path) -> None:
     tree = tree_of(tmp_path, scored=False)
     for split in ("val", "test"):

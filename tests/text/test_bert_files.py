@@ -220,6 +220,45 @@ def test_a_tokenizer_of_ours_is_read_by_transformers(kind: str, tmp_path: Path) 
     assert (tmp_path / "vocab.txt").exists() == (name == "wordpiece")
 
 
+@pytest.mark.parametrize(
+    ("file", "choices"),
+    [
+        ("tokenizer_config.json", {"tokenizer_class": "BertJapaneseTokenizer"}),
+        ("config.json", {"tokenizer_class": "BertJapaneseTokenizer"}),
+        ("tokenizer_config.json", {"word_tokenizer_type": "mecab"}),
+    ],
+)
+def test_words_that_are_found_by_a_dictionary_are_refused(file: str, choices: dict[str, str], tmp_path: Path) -> None:
+    write_words(tmp_path)
+    (tmp_path / "tokenizer.json").unlink(missing_ok=True)
+    read_tokenizer(tmp_path)
+    (tmp_path / file).write_text(json.dumps(choices))
+    with pytest.raises(BundleError, match="finds words in a way that is not known here"):
+        read_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["added_tokens.json", "tokenizer_config.json"])
+def test_tokens_that_were_added_keep_their_numbers(where: str, tmp_path: Path) -> None:
+    write_words(tmp_path)
+    (tmp_path / "tokenizer.json").unlink(missing_ok=True)
+    size = len(read_tokenizer(tmp_path))
+    listed: dict[str, Any] = {"<A>": size, "<B>": size + 1}
+    if where == "tokenizer_config.json":
+        listed = {"added_tokens_decoder": {str(id): {"content": token} for token, id in listed.items()}}
+    (tmp_path / where).write_text(json.dumps(listed))
+    ours = read_tokenizer(tmp_path)
+    theirs = transformers.BertTokenizer.from_pretrained(tmp_path)
+    text = "<A>the cat<B>"
+    assert ours.encode(text)[0] == size
+    assert ours.encode(text) == theirs(text, add_special_tokens=False)["input_ids"]
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"<C>": size + 9}))
+    with pytest.raises(BundleError, match="do not fit it"):
+        read_tokenizer(tmp_path)
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"<C>": "x"}))
+    with pytest.raises(BundleError, match="is damaged"):
+        read_tokenizer(tmp_path)
+
+
 def test_faults_are_named(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"has no tokenizer.*\n.*tokenizer.json or vocab.txt"):
         read_tokenizer(tmp_path)

@@ -98,6 +98,25 @@ def test_a_vocabulary_without_the_mark_gets_it_behind_all_others(tmp_path: Path)
     assert_same(ours, theirs)
 
 
+def test_a_vocabulary_with_another_mark_for_the_end_gets_none(tmp_path: Path) -> None:
+    path = write(tmp_path, marked=False) / "vocab.json"
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(
+        json.dumps({**entries, **{mark: len(entries) + i for i, mark in enumerate(["<s>", "</s>", "<unk>"])}})
+    )
+    ours = read_tokenizer(tmp_path)
+    assert len(ours) == len(entries) + 3
+    assert ours.encode("a</s>") == [*ours.encode("a"), ours.end]
+    assert ours.end == len(entries) + 1
+
+
+def test_tokens_that_were_added_keep_their_numbers(tmp_path: Path) -> None:
+    size = len(read_tokenizer(write(tmp_path)))
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"<BOS>": size}))
+    ours = read_tokenizer(tmp_path)
+    assert ours.encode("<BOS>hi") == [size, *ours.encode("hi")]
+
+
 @cache
 def both() -> tuple[Tokenizer, Any]:
     with TemporaryDirectory() as directory:

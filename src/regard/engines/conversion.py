@@ -1,6 +1,6 @@
 """Our models as CTranslate2 has them: its specifications, filled with our weights. Nothing is rounded."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ from regard.text import Tokenizer
 
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu-tanh": "GELUTanh", "swish": "SWISH"}
 """Ours and theirs."""
+IMPOSSIBLE = -1e4
+"""The bias of what is never written."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,15 @@ def words_of(loaded: Any) -> tuple[Words, ...]:
     return FORMS[type(loaded.model)].words(loaded)
 
 
-def specified(loaded: Any) -> Any:
-    """What `regard.load` gave, as a specification that can be written."""
+def specified(loaded: Any, never: Sequence[int] = ()) -> Any:
+    """What `regard.load` gave, as a specification that can be written. never: tokens of a translator that it is never
+    to write, whoever calls it."""
     spec = FORMS[type(loaded.model)].spec(loaded.model, *words_of(loaded))
+    if never:
+        output = loaded.model.output
+        bias = np.zeros(len(output.weight), np.float32) if output.bias is None else _array(output.bias).copy()
+        bias[list(never)] = IMPOSSIBLE
+        spec.decoder.projection.bias = bias
     try:
         spec.validate()
     except ValueError as error:

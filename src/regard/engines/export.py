@@ -6,6 +6,7 @@ from typing import Any
 from regard.engines.choice import refuse
 from regard.engines.conversion import specified
 from regard.errors import BundleError
+from regard.tasks.translator import Translator
 
 
 def export_ctranslate2(loaded: Any, directory: Path) -> str:
@@ -13,7 +14,7 @@ def export_ctranslate2(loaded: Any, directory: Path) -> str:
     refuse(loaded, "float32")
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise BundleError(f"{directory} is not empty.", do="give a new directory")
-    spec = specified(loaded)
+    spec = specified(loaded, never=loaded.habits.banned if isinstance(loaded, Translator) else ())
     directory.mkdir(parents=True, exist_ok=True)
     spec.save(str(directory))
     loaded.tokenizers.save(directory)

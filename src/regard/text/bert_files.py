@@ -1,18 +1,21 @@
 """BERT's tokenizer in the files of others: tokenizer.json, or vocab.txt with the choices of tokenizer_config.json."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as Backend
-from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from regard.errors import BundleError
 from regard.files import write_text
 from regard.text.tokenizer import BERT, Tokenizer
 
-WHOLE, WORDS, CHOICES = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
+WHOLE, WORDS, CHOICES, ADDED = "tokenizer.json", "vocab.txt", "tokenizer_config.json", "added_tokens.json"
+PLAIN = re.compile(r"(\w*Bert|Electra)Tokenizer(Fast)?")
+"""Classes that find words as BERT does."""
 NORMALISATION = {
     "lowercase": "do_lower_case",
     "strip_accents": "strip_accents",
@@ -35,14 +38,48 @@ def read_tokenizer(directory: Path) -> Tokenizer:
         tokenizer = Tokenizer.load(directory / WHOLE)
         _heed(tokenizer.backend, choices)
     elif (directory / WORDS).exists():
+        _refuse_other_words(directory, choices)
         chosen = {ours: choices.get(theirs, DEFAULTS[ours]) for ours, theirs in NORMALISATION.items()}
-        tokenizer = Tokenizer(wordpiece(read_vocabulary(directory / WORDS), chosen))
+        tokenizer = Tokenizer(with_added(wordpiece(read_vocabulary(directory / WORDS), chosen), directory, choices))
     else:
         raise BundleError(f"{directory} has no tokenizer.", wanted=f"{WHOLE} or {WORDS}", do="copy it there too")
     tokenizer.backend.no_truncation()  # some files ask for 128 tokens, no more and no fewer
     tokenizer.backend.no_padding()
     tokenizer.backend.encode_special_tokens = False
     return tokenizer
+
+
+def _refuse_other_words(directory: Path, choices: Mapping[str, Any]) -> None:
+    """Japanese BERTs have a vocabulary like others, but find their words by a dictionary."""
+    kind = choices.get("tokenizer_class") or read_settings(directory / "config.json").get("tokenizer_class")
+    words = choices.get("word_tokenizer_type", "basic")
+    if (kind and not PLAIN.fullmatch(str(kind))) or words != "basic":
+        raise BundleError(
+            f"{directory} finds words in a way that is not known here.",
+            found=f"tokenizer_class {kind}, word_tokenizer_type {words}",
+            wanted=f"BERT's own, or a {WHOLE}",
+        )
+
+
+def with_added(backend: Backend, directory: Path, choices: Mapping[str, Any]) -> Backend:
+    """With the tokens that somebody has added to a vocabulary: added_tokens.json, or tokenizer_config.json."""
+    said, listed = choices.get("added_tokens_decoder") or {}, read_settings(directory / ADDED)
+    try:
+        added = {int(id): (token, False) for token, id in listed.items()}
+        added |= {int(id): (str(one["content"]), bool(one.get("special"))) for id, one in said.items()}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise BundleError(f"{ADDED} or {CHOICES} in {directory} is damaged.", do="copy it again") from None
+    for id, (token, special) in sorted(added.items()):
+        if backend.token_to_id(token) != id:
+            add = backend.add_special_tokens if special else backend.add_tokens
+            add([AddedToken(token, normalized=False)])
+        if backend.token_to_id(token) != id:
+            raise BundleError(
+                f"The tokens that were added to the vocabulary in {directory} do not fit it.",
+                found=f"{token} with the number {id}",
+                wanted=f"the number {backend.token_to_id(token)}",
+            )
+    return backend
 
 
 def read_vocabulary(path: Path) -> dict[str, int]:

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from regard.errors import ConfigError
-from regard.text.tokenizer import END_OF_TEXT, Tokenizer
+from regard.text.tokenizer import END_OF_TEXT, ROLES, Tokenizer
 
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 SEEN = 2
@@ -42,9 +42,13 @@ def train_byte_bpe(texts: Iterable[str], size: int) -> Tokenizer:
 def byte_bpe(
     vocabulary: Mapping[str, int], merges: Sequence[tuple[str, str]], *, prefix_space: bool = False
 ) -> Backend:
-    """The tokenizer with these entries. prefix_space: a text that begins without a space gets one."""
+    """The tokenizer with these entries; <|endoftext|> behind them, if they have no mark for the end. prefix_space: a
+    text that begins without a space gets one."""
     backend = Backend(models.BPE(dict(vocabulary), list(merges)))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix_space)
     backend.decoder = decoders.ByteLevel()
-    backend.add_special_tokens([END_OF_TEXT])
+    marks = dict.fromkeys(name for names in ROLES.values() for name in names if name in vocabulary)
+    if not any(name in marks for name in ROLES["end"]):
+        marks[END_OF_TEXT] = None
+    backend.add_special_tokens(list(marks))
     return backend

@@ -29,7 +29,8 @@ def read_tokenizer(directory: Path) -> Tokenizer:
         tokenizer = bert_files.read_tokenizer(directory)
         _heed(tokenizer.backend, choices)
     else:
-        tokenizer = Tokenizer(_read(directory, prefix_space=bool(choices.get(SPACE_FIRST, False))))
+        backend = _read(directory, prefix_space=bool(choices.get(SPACE_FIRST, False)))
+        tokenizer = Tokenizer(bert_files.with_added(backend, directory, choices))
         tokenizer.backend.encode_special_tokens = False
     return tokenizer
 

@@ -20,10 +20,10 @@ BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 END_OF_TEXT = "<|endoftext|>"
 """The one mark of GPT-2: it stands between two documents."""
 ROLES = {
-    "pad": (PAD, "[PAD]", END_OF_TEXT),
-    "start": (START, "[CLS]", END_OF_TEXT, PAD),
+    "pad": (PAD, "[PAD]", END_OF_TEXT, END),
+    "start": (START, "[CLS]", END_OF_TEXT, PAD, END),
     "end": (END, "[SEP]", END_OF_TEXT),
-    "unknown": (UNKNOWN, "[UNK]", END_OF_TEXT),
+    "unknown": (UNKNOWN, "[UNK]", END_OF_TEXT, END),
     "mask": ("[MASK]", "<mask>"),
 }
 """What a mark is for, and what it may be called: ours, BERT's, GPT-2's. Marian begins with padding."""

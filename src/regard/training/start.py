@@ -138,7 +138,9 @@ def _from_another(tree: Tree, begun: bundle.Trained) -> Tree:
             f"{begun.place} is a {is_now} for {did}; one for {task} is built otherwise.",
             do="leave --init out, or give a model that was trained for it",
         )
-    return merge(begun.settings, tree)
+    known = catalogue.find(catalogue.task_entry(task).task).config_class.model_fields
+    brought = {key: value for key, value in begun.settings.items() if key != "embedding" or key in known}
+    return merge(brought, tree)
 
 
 def _begin(model: nn.Module, begun: bundle.Trained, watcher: Watcher) -> None:

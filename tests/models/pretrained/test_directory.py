@@ -180,6 +180,7 @@ def edited(directory: Path, **changes: Any) -> None:
         ),
         ({"model_type": 5}, "found: model_type 5"),
         ({"model_type": ["bert"]}, "found: model_type"),
+        ({"quantization_config": {"load_in_8bit": True}}, "rounded in a way that is not known here"),
         ({"hidden_act": "swish"}, "kind of BERT is not known.\n  found: hidden_act 'swish'"),
         ({"position_embedding_type": "relative_key"}, "found: position_embedding_type 'relative_key'"),
         ({"is_decoder": True}, "found: is_decoder True"),

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from huggingface_hub.utils import filter_repo_objects
 
+import regard
 from regard import hub
+from regard.errors import BundleError
 from tests.models.pretrained import marians
 from tests.models.pretrained.checkpoints import theirs, write
 
@@ -78,6 +80,22 @@ def test_the_files_of_a_bert_a_gpt2_and_a_marian_are_fetched_and_no_others() -> 
     others = ["pytorch_model.bin", "tf_model.h5", "onnx/decoder_model.onnx", "64.tflite", "README.md"]
     others += ["0_Transformer/pytorch_model.bin", "checkpoint-500/model.safetensors", "optimizer.safetensors"]
     assert [*filter_repo_objects([*wanted, *others], allow_patterns=hub.FILES)] == wanted
+
+
+def test_a_model_of_another_kind_is_refused_before_its_weights_are_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[str] = []
+
+    def download(name: str, allow_patterns: list[str]) -> str:
+        fetched.extend(filter_repo_objects(["config.json", "model.safetensors"], allow_patterns=allow_patterns))
+        (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+        return str(tmp_path)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    with pytest.raises(BundleError, match="of a kind that is not known here"):
+        regard.load("some/llama")
+    assert fetched == ["config.json"]
 
 
 @pytest.mark.parametrize(

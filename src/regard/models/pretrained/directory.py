@@ -58,9 +58,15 @@ def is_foreign(directory: Path) -> bool:
     return (directory / sentences.MODULES).exists() or "model_type" in read_settings(directory / CONFIG)
 
 
-def read(directory: Path) -> Foreign:
-    """The parts of a directory as transformers or sentence-transformers write it."""
-    home = sentences.transformer(directory)
+def check(directory: Path) -> None:
+    """Refuses a model by its settings, before its weights are fetched."""
+    if is_foreign(directory):
+        _kind(sentences.transformer(directory))
+        sentences.embedding(directory)
+
+
+def _kind(home: Path) -> str:
+    """The model_type of a directory, if it is one of ours."""
     config = read_settings(home / CONFIG)
     kind = config.get("model_type")
     if not isinstance(kind, str) or kind not in READERS:
@@ -69,6 +75,19 @@ def read(directory: Path) -> Foreign:
             found=f"model_type {kind!r} in {home / CONFIG}",
             wanted=" or ".join(map(repr, READERS)),
         )
+    if "quantization_config" in config:
+        raise BundleError(
+            f"The weights in {home} are rounded in a way that is not known here.",
+            found=f"quantization_config in {home / CONFIG}",
+            do="give the model as it was before",
+        )
+    return kind
+
+
+def read(directory: Path) -> Foreign:
+    """The parts of a directory as transformers or sentence-transformers write it."""
+    home = sentences.transformer(directory)
+    kind, config = _kind(home), read_settings(home / CONFIG)
     tensors, path = read_checkpoint(home)
     network = READERS[kind](config, tensors, where=str(path))
     tokenizers = TOKENIZERS[kind](home)
@@ -117,10 +136,15 @@ def _translator(directory: Path, config: Tree, network: Network, tokenizers: tup
 
 
 def _check_end(config: Tree, tokenizer: Tokenizer, home: Path) -> None:
-    """The mark between two documents must be the one that the model knows. (A number that it has no row for is what
-    transformers writes where nobody has said.)"""
-    found = config.get("eos_token_id")
-    if isinstance(found, int) and found < int(config.get("vocab_size", 0)) and found != tokenizer.end:
+    """The mark between two documents must be the one that the model knows. (A number that it has no row for, or that
+    is an ordinary piece, is what transformers writes where nobody has said.)"""
+    found, marks = config.get("eos_token_id"), tokenizer.backend.get_added_tokens_decoder()
+    if (
+        isinstance(found, int)
+        and found < int(config.get("vocab_size", 0))
+        and found in marks
+        and found != tokenizer.end
+    ):
         raise BundleError(
             f"The tokenizer in {home} does not belong to its model.",
             found=f"eos_token_id {found} in {CONFIG}",

@@ -32,6 +32,12 @@ def embedding(directory: Path) -> dict[str, Any]:
         )
     home = transformer(directory)
     own, tokens, prompts = (read_settings(path) for path in (home / LIMIT, home / CHOICES, directory / PROMPTS))
+    if prompts.get("truncate_dim"):
+        raise BundleError(
+            f"{directory} cuts its vectors, which is not done here.",
+            found=f"truncate_dim {prompts['truncate_dim']} in {PROMPTS}",
+            do="take it out, and cut the vectors yourself",
+        )
     limit = own.get("max_seq_length") or tokens.get("model_max_length")
     said = {"prefix": (prompts.get("prompts") or {}).get(prompts.get("default_prompt_name"))}
     said |= {"lowercase": own.get("do_lower_case"), "limit": int(limit) if limit else None}
