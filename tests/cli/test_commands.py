@@ -209,7 +209,7 @@ def test_info_knows_models_of_others(run: Run, tmp_path: Path) -> None:
         (["train", "--out", "x", "--train", "a.tsv", "model.heads"], "section.key=value"),
         (["train", "--out", "x", "--train", "a.tsv", "model=3", "model.heads=8"], "used as a section"),
         (["translate", "nowhere", "x", "--output", "no/where.txt"], "cannot be written"),
-        (["translate", "nowhere", "x", "--nbest", "9"], "n-best 9"),
+        (["translate", "nowhere", "x", "--beam", "5", "--nbest", "9"], "n-best 9"),
         (["train", "--out", "x", "--train", "a.tsv", "--config", "no.toml"], "no.toml does not exist"),
         (["train", "--out", "x", "--train", "a.tsv", "--minutes", "-1"], "above 0"),
         (["evaluate", "nowhere"], "nothing to evaluate on"),

@@ -229,7 +229,7 @@ def test_training_can_go_on_with_other_text(tmp_path: Path) -> None:
 
 def test_faults_are_told(tmp_path: Path) -> None:
     tree = tree_of(tmp_path)
-    with pytest.raises(ConfigError, match="The width of the vectors is the model's(.|\n)*model.width=50"):
+    with pytest.raises(ConfigError, match="no setting called words.width(.|\n)*write model.width="):
         prepare({**tree, "words": {"width": 50}}, tmp_path / "out", Silent())
     with pytest.raises(ConfigError, match="tokenizer cannot be used: vectors of words need whole words, not bpe"):
         prepare({**tree, "tokenizer": {"kind": "bpe"}}, tmp_path / "out", Silent())

@@ -14,7 +14,7 @@ from regard.data import store
 from regard.data.batches import WHOLE, BatchConfig, Order, Share
 from regard.data.documents import DocumentReader
 from regard.data.store import Column
-from regard.errors import ConfigError, DataError
+from regard.errors import DataError
 from regard.sections import Section
 from regard.seeds import derive
 from regard.tasks.skip_grams import SkipGrams, WordBatch
@@ -35,13 +35,6 @@ class WordsConfig(Section):
     negatives: int = Field(5, gt=0, description="what words of noise count together, for each pair")
     subsample: float = Field(1e-3, ge=0, description="words more frequent than that are left out at times; 0: none")
     across: Literal["document", "sentence"] = Field("document", description="what a window does not reach beyond")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _width_is_the_models(cls, values: Any) -> Any:
-        if isinstance(values, dict) and "width" in values:
-            raise ConfigError("The width of the vectors is the model's.", do=f"write model.width={values['width']}")
-        return values
 
 
 class VocabularyConfig(TokenizerConfig):
