@@ -7,7 +7,7 @@ import signal
 import socket
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 import h11
 import uvicorn
@@ -24,65 +24,70 @@ TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length
 BACKLOG = 1024
 
 
-def timely(seconds: float, taking: float) -> type[H11Protocol]:
-    """A protocol whose requests must have come in, head and body, so many seconds after the connection, or their first
-    byte; and whose answers must not lie here untaken for longer than `taking`. (uvicorn itself waits for ever.)"""
+class Timely(H11Protocol):
+    """Requests must have come in, head and body, so many seconds after the connection, or their first byte; and answers
+    must not lie here untaken for longer than `taking`. (uvicorn itself waits for ever.)"""
 
-    class Timely(H11Protocol):
-        def __init__(self, *args: Any, **named: Any) -> None:
-            super().__init__(*args, **named)
-            self._clock: asyncio.TimerHandle | None = None
-            self._untaken: asyncio.TimerHandle | None = None
+    seconds: ClassVar[float]
+    taking: ClassVar[float]
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-            super().connection_made(transport)
-            self._clock = self.loop.call_later(seconds, self._too_late)
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._clock: asyncio.TimerHandle | None = None
+        self._untaken: asyncio.TimerHandle | None = None
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self.conn.their_state not in COMING:
-                self._stop()
-            elif self._clock is None:
-                self._clock = self.loop.call_later(seconds, self._too_late)
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._clock = self.loop.call_later(self.seconds, self._too_late)
 
-        def handle_events(self) -> None:
-            """Also when an answer was sent, and the next request has come meanwhile."""
-            super().handle_events()
-            if self._clock is None and self.conn.their_state is h11.SEND_BODY:
-                self._clock = self.loop.call_later(seconds, self._too_late)
-
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._untaken = self.loop.call_later(taking, self.transport.abort)
-
-        def resume_writing(self) -> None:
-            super().resume_writing()
-            self._taken()
-
-        def _taken(self) -> None:
-            if self._untaken is not None:
-                self._untaken.cancel()
-                self._untaken = None
-
-        def connection_lost(self, exc: Exception | None) -> None:
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state not in COMING:
             self._stop()
-            self._taken()
-            super().connection_lost(exc)
+        elif self._clock is None:
+            self._clock = self.loop.call_later(self.seconds, self._too_late)
 
-        def _stop(self) -> None:
-            if self._clock is not None:
-                self._clock.cancel()
-                self._clock = None
+    def handle_events(self) -> None:
+        """Also when an answer was sent, and the next request has come meanwhile."""
+        super().handle_events()
+        if self._clock is None and self.conn.their_state is h11.SEND_BODY:
+            self._clock = self.loop.call_later(self.seconds, self._too_late)
 
-        def _too_late(self) -> None:
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._untaken = self.loop.call_later(self.taking, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._taken()
+
+    def _taken(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop()
+        self._taken()
+        super().connection_lost(exc)
+
+    def _stop(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
             self._clock = None
-            if self.conn.their_state not in COMING:  # pipelined: it came in while another was answered
-                return
-            if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-                self.transport.write(TOO_SLOW)
-            self.transport.close()
 
-    return Timely
+    def _too_late(self) -> None:
+        self._clock = None
+        if self.conn.their_state not in COMING:  # pipelined: it came in while another was answered
+            return
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(TOO_SLOW)
+        self.transport.close()
+
+
+def timely(seconds: float, taking: float) -> type[Timely]:
+    """A protocol with these limits."""
+    return type("Bounded", (Timely,), {"seconds": seconds, "taking": taking})
 
 
 class Listener(uvicorn.Server):
