@@ -38,20 +38,20 @@ class Timely(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
-        self._clock = self.loop.call_later(self.seconds, self._too_late)
+        self._start()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.their_state not in COMING:
             self._stop()
         elif self._clock is None:
-            self._clock = self.loop.call_later(self.seconds, self._too_late)
+            self._start()
 
     def handle_events(self) -> None:
         """Also when an answer was sent, and the next request has come meanwhile."""
         super().handle_events()
         if self._clock is None and self.conn.their_state is h11.SEND_BODY:
-            self._clock = self.loop.call_later(self.seconds, self._too_late)
+            self._start()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -70,6 +70,9 @@ class Timely(H11Protocol):
         self._stop()
         self._taken()
         super().connection_lost(exc)
+
+    def _start(self) -> None:
+        self._clock = self.loop.call_later(self.seconds, self._too_late)
 
     def _stop(self) -> None:
         if self._clock is not None:
