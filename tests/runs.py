@@ -57,6 +57,7 @@ def tiny_tree(directory: Path, **training: Any) -> dict[str, Any]:
             "val": [str(write_reversals(directory / "val.tsv", 20, seed=1))],
             "langs": ["xx", "yy"],
         },
+        "habits": {"limit": 12},  # what has learned little hardly ever ends
         "training": {
             "updates": 12, "warmup": 4, "validate_every": 5, "save_every": 3, "log_every": 1, "threads": 1, **training,
         },

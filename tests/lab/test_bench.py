@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from regard import bundle
 from regard.errors import BundleError, ConfigError, DataError
 from regard.lab import bench, findings
+from regard.lab.claim import Claim
 from regard.lab.claims import CLAIMS, find
 from regard.lab.shop import GLANCE, Shop
 from tests.lab.claims_of_tests import FAILS, HOLDS, NO_TEST
@@ -70,6 +72,26 @@ def test_what_was_measured_is_not_measured_again_unless_its_experiment_has_chang
     file.write_text(json.dumps({**json.loads(file.read_text()), "claim": "another"}))
     measure(shop)
     assert times_measured(shop) == 2
+
+
+def test_a_claim_that_was_changed_while_it_was_measured_is_measured_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = shop.directory / "counted.txt"  # is there as soon as something was measured
+    monkeypatch.setattr(bench, "written", lambda claim: "changed" if counted.exists() else "as it was")
+    piece = bench.Measuring(shop, HOLDS)
+    piece.work()
+    assert not piece.done
+
+
+@pytest.mark.parametrize(("claim", "threads"), [(HOLDS, 2), (NO_TEST, 1)])
+def test_a_claim_that_measures_time_has_one_thread_however_many_the_others_have(
+    claim: Claim, threads: int, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    bench.Measuring(replace(shop, threads=2), claim).work()
+    assert asked == [threads]
 
 
 def test_a_claim_is_told_when_all_its_seeds_are_there(shop: Shop) -> None:

@@ -1,11 +1,13 @@
 """Models that claims share: trained once, kept, and not mistaken for others."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
 from regard import bundle, load
+from regard.data.corpora import build
 from regard.errors import BundleError, ConfigError
 from regard.lab.recipes import RECIPES
 from regard.lab.shop import GLANCES, Shop
@@ -70,8 +72,20 @@ def test_every_recipe_is_one_that_training_takes(name: str, quick: bool) -> None
     assert config.training.updates % config.training.save_every == 0, "the last checkpoint is that of the end"
 
 
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_training_that_is_killed_loses_little_and_one_that_is_stopped_keeps_what_is_to_be_drawn(name: str) -> None:
+    for quick in (True, False):
+        training = resolve(RECIPES[name].tree(quick=quick)).training
+        assert training.save_every <= 500
+        if RECIPES[name].kept > 1:  # a point of the curve each; every second file may be that of a stop
+            assert training.updates // training.save_every == RECIPES[name].kept <= training.keep // 2
+
+
 @pytest.mark.slow
-def test_the_shop_has_the_built_in_corpus_with_its_links_and_challenges(shop: Shop) -> None:
+def test_the_shop_has_the_built_in_corpus_with_its_links_and_challenges(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.lab.shop.build", partial(build, train=2_000))
     shop.stock()
     pairs, gold = shop.gold("test")
     assert len(pairs) == len(gold) == len(shop.text("test").sources) == 1000

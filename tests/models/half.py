@@ -43,5 +43,5 @@ def distances(name: str, dtype: torch.dtype) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    format = getattr(torch, sys.argv[1])
-    print(json.dumps({name: distances(name, format) for name in CHOICES}))
+    formats = {word: getattr(torch, word) for word in sys.argv[1:]}
+    print(json.dumps({word: {name: distances(name, kind) for name in CHOICES} for word, kind in formats.items()}))

@@ -136,6 +136,18 @@ def test_the_base_preset_has_the_sizes_of_the_paper() -> None:
     assert (big.encoder_layers, big.decoder_layers, big.norm) == (6, 6, "post")
 
 
+def test_the_deep_shallow_preset_is_as_large_as_the_tiny_one() -> None:
+    sizes, layers = [], []
+    for preset in ("tiny", "deep-shallow"):
+        config = TransformerConfig.parse(PRESETS[preset])
+        with torch.device("meta"):
+            model = Transformer(config, source_vocabulary=100, target_vocabulary=100)
+        sizes.append(sum(parameter.numel() for parameter in model.parameters()))
+        layers.append((config.encoder_layers, config.decoder_layers))
+    assert sizes[0] - sizes[1] == 128  # biases: those of an attention more, those of a feed-forward less
+    assert layers == [(4, 4), (7, 2)]
+
+
 def test_the_base_model_has_44_million_parameters_in_its_blocks() -> None:
     width, hidden = 512, 2048
     attention, norm = 4 * (width * width + width), 2 * width

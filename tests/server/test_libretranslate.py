@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from libretranslatepy import LibreTranslateAPI
 
 from regard import engines
@@ -136,6 +137,14 @@ def test_what_other_clients_send_besides_is_taken(server: Running) -> None:
     assert server.post("/translate", asked)[0] == 200
 
 
+def test_a_form_may_come_in_parts(server: Running, translator: Any) -> None:
+    """As a browser's FormData, curl -F and others send it."""
+    fields = {name: (None, value) for name, value in (("q", "a b c"), ("source", "en"), ("target", "de"))}
+    answer = requests.post(f"{server.address}/translate", files=fields, timeout=60)
+    assert answer.request.headers["content-type"].startswith("multipart/form-data; boundary=")
+    assert answer.json()["translatedText"] == translator.translate("a b c")
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "status", "told"),
     [
@@ -148,6 +157,8 @@ def test_what_other_clients_send_besides_is_taken(server: Running) -> None:
         (b'{"q": "a", "source": "en", "target": "de", "alternatives": 99}', "application/json", 400, "alternatives"),
         (b"q=a&source=en", "application/x-www-form-urlencoded", 400, "target: Field required"),
         (b' {"q": "a"}', "application/x-www-form-urlencoded", 400, "content-type: application/json"),
+        (b"--x\r\n\r\na\r\n--x--", "multipart/form-data; boundary=x", 400, "a part has no name"),
+        (b"q=a", "multipart/form-data", 400, "no boundary"),
         (b"<q>a</q>", "application/xml", 400, "kind that is not understood"),
         (b'{"q": "' + b"a\\n" * 3000 + b'", "source": "en", "target": "de"}', "application/json", 413, "too many"),
     ],

@@ -1,6 +1,7 @@
 """Marian's spellings without SentencePiece: the same ids, the same text and the places of the pieces."""
 
 import json
+import re
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
@@ -10,13 +11,13 @@ from typing import Any
 
 import pytest
 import sentencepiece
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from regard.errors import BundleError
 from regard.text import Tokenizer
 from regard.text.marian_files import read_langs, read_tokenizers, write_tokenizers
-from regard.text.spm_backend import make_backend
+from regard.text.spm_backend import CODE, make_backend
 from regard.text.spm_format import Entry, Role, SentencePieces, read_pieces, write_pieces
 from tests.models.pretrained.marians import learn, learned, numbered, pieces, sentences, tokenizer, write_spelling
 
@@ -32,7 +33,7 @@ NASTY = [
     "<s>", "[MASK]", "</s>", "the </s> cat", "<pad>the<unk> cat", "< /s>",
     ">>cmn_Hans<< The cat", ">>cmn_Hans<<The cat", ">>deu<<", ">>deu<< ", ">>deu<<  the", ">>xxx<< the cat",
     ">>a b<<the", " >>deu<< the", "the >>deu<< cat", ">>deu<<>>deu<< the", "＞＞deu＜＜ the", ">>", "<<", ">>deu",
-    ">> <<",
+    ">> <<", ">><<", ">><< the",
 ]  # fmt: skip
 
 
@@ -109,8 +110,10 @@ def both() -> tuple[Tokenizer, Any]:
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.characters(exclude_categories=("Mn", "Mc", "Me", "Cs", "Cn")), max_size=40))
+@example("a >><< b")
 def test_any_text_gives_their_ids(text: str) -> None:
     """But for several accents in a row in an order that no keyboard makes: there ours are put in order first."""
+    assume(not re.match(CODE, text))  # SentencePiece has no codes
     ours, theirs = both()
     assert ours.encode(text) == theirs(text)
 

@@ -63,13 +63,15 @@ PRESETS: dict[str, dict[str, object]] = {
     "tiny": {"width": 128, "heads": 4, "hidden": 256, "encoder_layers": 4, "decoder_layers": 4, "norm": "pre"},
     "small": {"width": 256, "heads": 4, "hidden": 1024, "encoder_layers": 3, "decoder_layers": 3, "norm": "pre"},
     "deep-shallow": {
-        "width": 256, "heads": 4, "hidden": 1024, "encoder_layers": 6, "decoder_layers": 1, "norm": "pre",
+        "width": 128, "heads": 4, "hidden": 256, "encoder_layers": 7, "decoder_layers": 2, "norm": "pre",
+        "dropout": 0.2,
     },
     "base": {},
     "big": {"width": 1024, "heads": 16, "hidden": 4096, "dropout": 0.3},
 }  # fmt: skip
-"""deep-shallow: as large as small. Most of it reads, which is done once; little writes, which is done word by word
-(Kasai 2021, "Deep Encoder, Shallow Decoder", arXiv:2006.10369)."""
+"""deep-shallow: as large as tiny. Most of it reads, which is done once; little writes, which is done at each word
+(Kasai 2021, "Deep Encoder, Shallow Decoder", arXiv:2006.10369). Dropout disturbs a sentence in each layer that reads:
+with 0.3 seven of them learn too slowly."""
 
 
 @dataclass(frozen=True)

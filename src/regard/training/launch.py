@@ -62,7 +62,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def measured(tree: Tree, processes: int, threads: int, seconds: float = SECONDS) -> dict[str, Any]:
+def measured(tree: Tree, processes: int, threads: int, seconds: float) -> dict[str, Any]:
     """What a short trial of a run gives (see training/speed.py)."""
     with tempfile.TemporaryDirectory() as scratch:
         given, found = Path(scratch, "tree.json"), Path(scratch, "found.json")
@@ -80,7 +80,7 @@ def _fastest(tree: Tree, say: Callable[[str], None]) -> tuple[int, int]:
     ways = [(count, cores() // count) for count in (1, 2, 4, 8, 16, 32, 64) if cores() % count == 0]
     speeds = {}
     for processes, threads in ways:
-        figures = measured(alone, processes, threads)
+        figures = measured(alone, processes, threads, SECONDS)
         speeds[processes, threads] = figures["tokens_an_update"] / figures["seconds_an_update"]
         say(f"{processes} × {threads} threads: {speeds[processes, threads]:,.0f} tokens/s")
     return max(ways, key=lambda way: speeds[way])

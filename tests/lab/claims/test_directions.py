@@ -15,6 +15,7 @@ from regard.lab.claims.directions import (
     leads,
     misled,
     places,
+    readable,
     right_hidden,
     share,
     stopped,
@@ -61,6 +62,12 @@ def test_only_the_first_choice_for_the_hidden_word_counts() -> None:
 def test_each_is_misled_by_what_follows_in_another_text() -> None:
     found = [Gap("a ", "b", " c"), Gap("d ", "e", " f"), Gap("g ", "h", " i")]
     assert misled(found) == [Gap("a ", "b", " f"), Gap("d ", "e", " i"), Gap("g ", "h", " c")]
+
+
+def test_two_texts_that_are_too_long_together_are_not_read() -> None:
+    bert = SimpleNamespace(tokenizer=SimpleNamespace(encode=str.split), limit=8)  # with the gap and two marks
+    assert readable(bert, Gap("a b ", "x", " c d e"))
+    assert not readable(bert, Gap("a b ", "x", " c d e f"))
 
 
 def test_only_the_last_word_before_the_cut_is_asked_of_the_other() -> None:

@@ -9,6 +9,7 @@ import pytest
 from regard.lab.claim import Measured
 from regard.lab.claims import find
 from regard.lab.claims.hard import WAYS as HARD_WAYS
+from regard.lab.claims.parallel import READERS
 from regard.report import Plot
 from regard.report.plots import draw_plot
 
@@ -50,7 +51,7 @@ MADE_UP: Mapping[str, Mapping[str, Any]] = {
     "parallel": {
         "lengths": [16, 512],
         **{
-            threads: {name: [3.0, 9.0] for name in ("recurrent", "self-attention", "recurrent, cut every 16 words")}
+            threads: {name: [3.0, 9.0] for name in READERS}
             for threads in ("1", "2")
         },
     },

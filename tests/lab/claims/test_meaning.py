@@ -3,7 +3,7 @@ from torch import Tensor
 
 from regard.data.corpora.senses import BANK
 from regard.evaluation.challenges import Challenge, Side
-from regard.lab.claims.meaning import apart, clue_of, looks_only_at_itself, nearer
+from regard.lab.claims.meaning import apart, by_clue, clue_of, looks_only_at_itself, nearer
 
 
 def pairs(*sides: tuple[list[float], list[float]]) -> list[tuple[list[Tensor], list[Tensor]]]:
@@ -33,6 +33,15 @@ def test_sentences_with_the_same_clue_are_known_by_either_of_its_forms() -> None
         assert clue_of(challenge(f"I wanted to {first.base}.", f"I wanted to {second.base}.")) == number
         begin, other = (f"{clue.gerund.capitalize()}, I saw the bank." for clue in (first, second))
         assert clue_of(challenge(begin, other)) == number
+
+
+def test_each_pair_of_clues_is_told_by_itself() -> None:
+    """Those with the second pair of clues lie where the others of the other meaning are."""
+    seen = pairs(([1.0], [-1.0]), ([1.0], [-1.0]), ([-2.0], [2.0]))
+    found = by_clue(seen, given=[0, 2, 1])
+    assert list(found) == [f"{first.base} / {second.base}" for first, second in BANK.clues[:3]]
+    assert list(found.values()) == [0.0, 0.0, 0.0]
+    assert list(by_clue(seen[:2], given=[0, 2]).values()) == [1.0, 1.0]
 
 
 def test_meanings_that_lie_crosswise_are_all_mistaken() -> None:

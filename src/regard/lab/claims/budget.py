@@ -35,7 +35,7 @@ from regard.evaluation.challenges import Challenge, ClueHead, clue_head, clues
 from regard.insight import Trace
 from regard.lab.claim import Claim, Figure, Measured, Setting
 from regard.lab.series import over_seeds
-from regard.report import Plot, Series
+from regard.report import Plot
 from regard.tasks.translator import Translator
 
 WORD = "bank"
@@ -190,8 +190,8 @@ def turned(weights: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
     behind = list(measured[0].series["shares"])
-    means = [float(np.mean([one.series["shares"][which] for one in measured])) for which in behind]
-    series = [Series("the first clue's share of the attention of “bank”", means)]
+    shares = [[one.series["shares"][which] for which in behind] for one in measured]
+    series = [over_seeds("the first clue's share of the attention of “bank”", shares)]
     unlikes = [over_seeds("unlike", [one.series["directions"] for one in measured])]
     what = [
         "attention,\nboth directions",

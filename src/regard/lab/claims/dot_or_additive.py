@@ -50,7 +50,8 @@ def measure(setting: Setting) -> Measured:
            for kind, found in learned.items() for d, one in zip(WIDTHS, found, strict=True)},
     }  # fmt: skip
     series = {"megabytes": megabytes, "learned": learned, "milliseconds": {k: [1000 * s] for k, s in seconds.items()}}
-    value, control = (times(found, seconds["scaled-dot"]) for found in (seconds["additive"], again))
+    other = max(again, seconds["dot"])
+    value, control = (times(found, seconds["scaled-dot"]) for found in (seconds["additive"], other))
     return Measured(value, control, numbers, series)
 
 
@@ -97,7 +98,7 @@ CLAIM = Claim(
     source="Vaswani et al. 2017, section 3.2.1; Britz et al. 2017, section 4.5",
     statistic=STATISTIC,
     threshold=THRESHOLD,
-    control="the scaled dot product, timed again, against itself.",
+    control="the slower of two matrix products: the dot product without scaling, and the scaled one timed again.",
     measure=measure,
     draw=draw,
     alone=True,

@@ -23,6 +23,7 @@ from regard.data.corpora.senses import AMBIGUOUS
 from regard.data.readers import ParallelText
 from regard.files import write_text
 from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.series import over_seeds
 from regard.lab.shop import Shop
 from regard.report import Plot, Series
 from regard.tasks.classification import Examples
@@ -194,8 +195,7 @@ def _sign(value: float) -> int:
 
 
 def draw(measured: Sequence[Measured]) -> list[Figure]:
-    columns = zip(*(one.series["stays"] for one in measured), strict=True)
-    stays = Series("the same answer", [sum(column) / len(column) for column in columns])
+    stays = over_seeds("the same answer", [one.series["stays"] for one in measured])
     agreements = sorted(value for one in measured for value in one.series["agreements"])
     shares = [i / max(1, len(agreements) - 1) for i in range(len(agreements))]
     who = ["the classifier's class", "the translator's words"]

@@ -249,7 +249,8 @@ CLAIM = Claim(
     source="Vaswani et al. 2017, table 3 (A); Voita et al. 2019; Michel et al. 2019",
     statistic=STATISTIC,
     threshold=THRESHOLD,
-    control="four heads against four heads with another seed, the worse as a multiple of the better.",
+    control="one network of each kind against the other two, the worse as a multiple of the better: heads cancel out, "
+    "starts do not.",
     measure=measure,
     draw=draw,
     models=(*MODELS, WIDE),

@@ -13,7 +13,9 @@ A first form of this experiment compared the queries of Chinese words with the k
 of the dictionary: it did not hold. A query is asked before the word is known, so it looks for a role, not for a word.
 The statistic was replaced after that result, by what the values add; the threshold stayed. The runs that led to it can
 no longer refute it, so other seeds judge. That those learned apart must be at chance was added before the full run, as
-was the control: it had been those learned apart, which cannot pass where they must be at chance.
+was the control: it had been those learned apart, which cannot pass where they must be at chance. They are asked for
+all words of the dictionary: with half of them, three found by luck would have been too many, and one seed in
+seventy has those.
 
 Two things to know. A Chinese word that was learned apart is the mean of the vectors of its characters, since the text
 has no spaces to tell words. And the Transformer has one matrix for the words of both languages and for its output: they
@@ -188,7 +190,7 @@ def measure(setting: Setting) -> Measured:
     apart = Meeting(units(chinese.embed(own)), units(english.embed(others)))
     behind, before = (Meeting(units(said.of(own, 0)), units(read.of(others, kind))) for kind in (0, 1))
     shares = {
-        APART: first(apart, asked),
+        APART: first(apart, range(len(own))),  # nothing was fitted to any of them
         ROTATED: first(rotated(apart, known), asked),
         BEFORE: first(before, asked),
         BEHIND: first(behind, asked),

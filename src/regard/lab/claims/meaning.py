@@ -28,7 +28,8 @@ from regard.tasks.translator import Translator
 WORD = "bank"
 STATISTIC = (
     "After the last layer, the share of sentences in which the vector of “bank” is nearer to the mean of its own "
-    "meaning than to that of the other (means of all sentences with other clues; chance: 0.5)."
+    "meaning than to that of the other (means of all sentences with other clues; there are three "
+    "pairs of clues; chance: 0.5)."
 )
 THRESHOLD = 0.9
 STEM = 3
@@ -49,6 +50,7 @@ def measure(setting: Setting) -> Measured:
         control=blind[-1],
         numbers={
             **{f"told apart after {name}": share for name, share in zip(names, told, strict=True)},
+            **{f"told apart in the end, {pair}": share for pair, share in by_clue(seen, given).items()},
             **{f"cosine to its own clue minus to the other after {name}": gap
                for name, gap in zip(names, nearer(drift), strict=True)},
         },
@@ -107,8 +109,13 @@ def clue_of(challenge: Challenge) -> int:
 
 
 def apart(seen: Sequence[tuple[Sequence[Tensor], Sequence[Tensor]]], given: Sequence[int]) -> list[float]:
-    """For each layer, how often a vector is nearer to the mean of its own meaning, all pairs that were given the same
-    clue left out of both means. Halves where it is as near to both."""
+    """For each layer, how often a vector is nearer to the mean of its own meaning."""
+    return told_by_pair(seen, given).mean(1).tolist()
+
+
+def told_by_pair(seen: Sequence[tuple[Sequence[Tensor], Sequence[Tensor]]], given: Sequence[int]) -> Tensor:
+    """(layers pairs): the share of its two vectors that are nearer to the mean of their own meaning, all pairs with the
+    same clue left out of both means. Halves where one is as near to both."""
     clue = torch.tensor(given)
     other = (clue[:, None] != clue).float()
     other /= other.sum(1, keepdim=True)
@@ -118,9 +125,16 @@ def apart(seen: Sequence[tuple[Sequence[Tensor], Sequence[Tensor]]], given: Sequ
         left = [other @ side for side in sides]
         near = [(side - own).norm(dim=1) - (side - other).norm(dim=1)
                 for side, own, other in ((sides[0], left[0], left[1]), (sides[1], left[1], left[0]))]  # fmt: skip
-        gaps = torch.cat(near)
-        shares.append(float(((gaps < 0).float() + 0.5 * (gaps == 0)).mean()))
-    return shares
+        gaps = torch.stack(near)
+        shares.append(((gaps < 0).float() + 0.5 * (gaps == 0)).mean(0))
+    return torch.stack(shares)
+
+
+def by_clue(seen: Sequence[tuple[Sequence[Tensor], Sequence[Tensor]]], given: Sequence[int]) -> dict[str, float]:
+    """The share after the last layer for each pair of clues by itself."""
+    last, clue = told_by_pair(seen, given)[-1], torch.tensor(given)
+    pairs = {number: BANK.clues[number] for number in sorted(set(given))}
+    return {f"{first.base} / {second.base}": float(last[clue == i].mean()) for i, (first, second) in pairs.items()}
 
 
 def drawn_to_clue(

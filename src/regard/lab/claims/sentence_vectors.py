@@ -109,7 +109,8 @@ def trained(shop: Shop, name: str, given: Sequence[Likeness], epochs: float) -> 
         return shop.place(name)
     file = shop.directory / "data" / f"{name}.{shop.seed}.tsv"
     write_text(file, lessons)
-    return shop.train(name, {**settings, "init": str(shop.made("bert")), "data": {"train": [str(file)]}})
+    data: Tree = {"train": [str(file)], "too_long": "cut"}
+    return shop.train(name, {**settings, "init": str(shop.made("bert")), "data": data})
 
 
 def fingerprint(lessons: str, settings: Tree) -> str:

@@ -1,22 +1,18 @@
 """What the routes of all APIs share: the state of the server, and how a body is read."""
 
 import json
-from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
-from urllib.parse import parse_qs
 
 from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 
+from regard.server.api import forms
 from regard.server.metrics import Metrics
 from regard.server.models import Models
 from regard.server.refusals import RefusedError, invalid, unlabelled
 from regard.server.settings import Keys
 
 Body = TypeVar("Body", bound=BaseModel)
-FORM = "application/x-www-form-urlencoded"
-FIELDS = 100
-"""Most fields of a form."""
 
 
 async def _models(request: Request) -> Models:
@@ -48,30 +44,33 @@ async def read(request: Request, kind: type[Body]) -> Body:
 
 
 def _fields(body: bytes, request: Request) -> Any:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    header = request.headers.get("content-type", "")
+    kind = header.partition(";")[0].strip().lower()
     try:
         if kind == "application/json" and body:
             return json.loads(body)
-        if kind in ("", FORM) and body.lstrip()[:1] == b"{":
+        if kind in ("", forms.LINE) and body.lstrip()[:1] == b"{":
             raise unlabelled(400)
-        if kind in ("", FORM) or not body:
-            return _form(body.decode()) | _form(request.url.query)
+        if kind in ("", forms.LINE) or not body:
+            return forms.line(body.decode()) | forms.line(request.url.query)
+        if kind == forms.PARTS:
+            return forms.parts(body, header)
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "The request cannot be read.", found=str(error)[:120], code="unreadable") from None
     raise RefusedError(
-        400, "The request is of a kind that is not understood.", found=kind[:80], wanted=f"application/json or {FORM}"
+        400,
+        "The request is of a kind that is not understood.",
+        found=kind[:80],
+        wanted=f"application/json, {forms.LINE} or {forms.PARTS}",
     )
-
-
-def _form(text: str) -> dict[str, Any]:
-    """A field that comes several times is a list."""
-    fields: Mapping[str, list[str]] = parse_qs(text, keep_blank_values=True, max_num_fields=FIELDS, errors="replace")
-    return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
 
 
 def either_way(kind: type[BaseModel]) -> dict[str, Any]:
     """What the description of the API says of a body that may be JSON or a form."""
     schema = kind.model_json_schema()
     return {
-        "requestBody": {"required": True, "content": {way: {"schema": schema} for way in ("application/json", FORM)}}
+        "requestBody": {
+            "required": True,
+            "content": {way: {"schema": schema} for way in ("application/json", forms.LINE)},
+        }
     }
