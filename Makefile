@@ -24,7 +24,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@
 
-demo: $(READY) ## train, score and look into a Transformer on the built-in corpus (about five minutes)
+demo: $(READY) ## train, score and look into a Transformer on the built-in corpus (six to eight minutes on two cores)
 	$(BIN)/regard demo --out demo --overwrite
 
 test: $(READY) ## the tests
