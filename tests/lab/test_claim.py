@@ -31,6 +31,13 @@ def test_a_claim_holds_if_its_number_passes_and_its_control_does_not() -> None:
     assert verdict([0.5], [0.49])[0]
 
 
+def test_a_share_that_was_summed_in_single_precision_is_at_the_threshold_or_not() -> None:
+    at = [0.5 - 3e-8, 0.5 + 3e-8]
+    for side, beyond in (("at least", 0.4), ("at most", 0.6)):
+        assert verdict(at, [beyond] * 2, side=side)[0]
+        assert not verdict([0.5 + (beyond - 0.5) * 1e-4], [beyond], side=side)[0]
+
+
 def test_a_claim_whose_number_does_not_pass_did_not_hold() -> None:
     assert verdict([0.4], [0.1]) == (False, "0.4 is not at least 0.5")
 

@@ -9,7 +9,7 @@ rely on. For the same reason the control must fail with every seed.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import isfinite
+from math import isclose, isfinite
 from typing import Any, Literal, TypeVar
 
 from regard.lab.shop import Shop
@@ -80,8 +80,10 @@ class Claim:
     alone: bool = False
 
     def passes(self, value: float) -> bool:
-        """Whether a statistic is on the right side of the threshold. What is no number is on none."""
-        return isfinite(value) and (value >= self.threshold if self.side == "at least" else value <= self.threshold)
+        """Whether a statistic is on the right side of the threshold, or at it but for the rounding of single precision.
+        What is no number is on none."""
+        beyond = value >= self.threshold if self.side == "at least" else value <= self.threshold
+        return isfinite(value) and (beyond or isclose(value, self.threshold, rel_tol=1e-6))
 
     def worst(self, values: Sequence[float]) -> float:
         """Of the statistics of several seeds the one that speaks most against the claim."""
