@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 
@@ -9,7 +10,7 @@ from regard.cli import demo
 from regard.data import corpora
 from regard.lab import shop
 from tests.commands import Run
-from tests.docs.blocks import DOCS, ROOT, blocks, pages
+from tests.docs.blocks import DOCS, ROOT, Block, blocks, pages
 from tests.docs.newcomer import Hurried, Shell, follow
 from tests.models.pretrained import marians
 from tests.unchecked import unchecked
@@ -61,7 +62,15 @@ def test_every_command_and_snippet_of_the_pages_runs_in_their_order(
 @pytest.mark.timeout(4 * 3600)
 def test_a_newcomer_meets_no_surprise(directory: Path) -> None:
     """As the pages stand, with all of their training: about two hours on two cores."""
-    assert follow(ALL, Shell(directory).run, soak=True) > 40
+    shell = Shell(directory)
+
+    def told(block: Block) -> str:
+        begun = perf_counter()
+        said = shell.run(block)
+        print(f"{block.place}: {perf_counter() - begun:.0f} s", flush=True)
+        return said
+
+    assert follow(ALL, told, soak=True) > 40
 
 
 def test_what_is_not_run_says_why() -> None:
