@@ -1,5 +1,7 @@
 """Tables know their best values and their sides; what does not fit is refused."""
 
+from dataclasses import replace
+
 import pytest
 
 from regard.errors import DataError
@@ -47,3 +49,4 @@ def test_a_series_that_does_not_fit_is_refused(series: Series) -> None:
 
 def test_a_plot_can_be_read_aloud() -> None:
     assert plot().alt().startswith("BLEU by words in the source. with: 1–10: 30, 11–20: 29, 21+: –. ohne")
+    assert replace(plot(), x_title="").alt().startswith("BLEU. with: ")

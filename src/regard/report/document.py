@@ -120,9 +120,14 @@ class Plot:
                     wanted=f"{len(self.x)} values, and as many in both low and high or in neither",
                 )
 
+    @property
+    def title(self) -> str:
+        """What is shown over what; bars that stand for nothing but themselves have no x_title."""
+        return f"{self.y_title} by {self.x_title}" if self.x_title else self.y_title
+
     def alt(self) -> str:
         """The plot in words, for those who cannot see it."""
-        lines = [f"{self.y_title} by {self.x_title}."]
+        lines = [f"{self.title}."]
         for one in self.series:
             values = [NOTHING if value is None else f"{value:.4g}" for value in one.values]
             lines.append(f"{one.label}: " + ", ".join(f"{x}: {y}" for x, y in zip(self.x, values, strict=True)) + ".")

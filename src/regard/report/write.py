@@ -76,7 +76,7 @@ def _with_pictures(report: Report, folder: Path) -> Report:
 
 def _in_folder(block: Block, folder: Path, numbers: Iterator[int]) -> Block:
     if isinstance(block, Plot):
-        name = _name(next(numbers), f"{block.y_title} by {block.x_title}", ".svg")
+        name = _name(next(numbers), block.title, ".svg")
         return Picture(draw_plot(block, folder / name), block.alt(), block.caption)
     if isinstance(block, Picture):
         return replace(block, file=_kept(block.file, folder, next(numbers)))
