@@ -28,6 +28,13 @@ def test_numbers_on_the_x_axis_keep_their_distance(tmp_path: Path) -> None:
     assert {"0", "200", "1000"} <= set(found)
 
 
+def test_long_names_side_by_side_are_broken_into_lines(tmp_path: Path) -> None:
+    names = ["one head", "one head, trained once more", "unbreakable-as-it-stands", "short\nby itself"]
+    found = words(draw_plot(Plot("bars", names, [Series("a", [1.0] * 4)], "", "loss"), tmp_path / "p.svg"))
+    lines = ["one head", "one head,", "trained once", "more", "unbreakable-as-it-stands", "short", "by itself"]
+    assert [word for word in found if word in lines] == lines
+
+
 @pytest.mark.parametrize("kind", ["lines", "bars"])
 @pytest.mark.parametrize("series", [[], [Series("none", [None, None], [None, None], [None, None])]])
 def test_a_plot_of_nothing_is_empty_axes(tmp_path: Path, kind: str, series: list[Series]) -> None:

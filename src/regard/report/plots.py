@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLES = ("-", "--", ":", "-.")  # for more series than there are colours
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 GREY = "#5a5a5a"
-LEGEND = 80  # characters that fit side by side
+LEGEND = 80  # characters that fit side by side, in the legend
+AXIS = 68  # and along an axis
 
 
 def draw_plot(plot: Plot, path: Path) -> Path:
@@ -83,8 +85,14 @@ def _places(axes: "Axes", plot: Plot) -> Sequence[Number] | Float[np.ndarray, "p
     numbers = [x for x in plot.x if not isinstance(x, str)]
     if plot.kind == "lines" and len(numbers) == len(plot.x):
         return numbers
-    axes.set_xticks(range(len(plot.x)), [clean(str(x)) for x in plot.x])
+    width = max(1, AXIS // max(len(plot.x), 1) - 1)
+    axes.set_xticks(range(len(plot.x)), [_wrapped(clean(str(x)), width) for x in plot.x])
     return np.arange(len(plot.x), dtype=float)
+
+
+def _wrapped(text: str, width: int) -> str:
+    """In lines of this many characters, if its words allow it, so that it does not run into its neighbours."""
+    return "\n".join(fill(line, width, break_long_words=False, break_on_hyphens=False) for line in text.splitlines())
 
 
 def _numbers(values: Sequence[Number | None]) -> Float[np.ndarray, "places"]:
