@@ -12,6 +12,7 @@ from regard.errors import BundleError, ConfigError, DataError
 from regard.lab import bench, findings
 from regard.lab.claim import Claim
 from regard.lab.claims import CLAIMS, find
+from regard.lab.recipes import RECIPES
 from regard.lab.shop import GLANCE, Shop
 from tests.lab.claims_of_tests import FAILS, HOLDS, NO_TEST
 
@@ -78,7 +79,7 @@ def test_a_claim_that_was_changed_while_it_was_measured_is_measured_again(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = shop.directory / "counted.txt"  # is there as soon as something was measured
-    monkeypatch.setattr(bench, "written", lambda claim: "changed" if counted.exists() else "as it was")
+    monkeypatch.setattr(bench, "written", lambda claim, quick: "changed" if counted.exists() else "as it was")
     piece = bench.Measuring(shop, HOLDS)
     piece.work()
     assert not piece.done
@@ -140,25 +141,45 @@ def test_a_report_of_nothing_can_be_written(shop: Shop) -> None:
     assert "0 of 0 claims held" in findings.tell([], shop, (1,)).read_text()
 
 
-def test_a_claim_is_measured_again_if_a_part_that_it_uses_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    claims = {claim.name: claim for claim in find(["look_ahead", "hard", "padding"])}
-    before = {name: bench.written(claim) for name, claim in claims.items()}
+def stamps(*, quick: bool = True) -> dict[str, str]:
+    return {claim.name: bench.written(claim, quick=quick) for claim in find()}
+
+
+def edit(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the lab's files, as the lab reads it."""
     read = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == "timing.py"))
-    changed = {name for name, claim in claims.items() if bench.written(claim) != before[name]}
-    assert changed == {"look_ahead"}
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == file))
 
 
-@pytest.mark.parametrize("file", ["recipes.py", "shop.py", "corpus.py"])
+def changed(before: dict[str, str], *, quick: bool = True) -> set[str]:
+    after = stamps(quick=quick)
+    return {name for name in before if after[name] != before[name]}
+
+
+def test_a_claim_is_measured_again_if_a_part_that_it_uses_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = stamps()
+    edit("timing.py", monkeypatch)
+    assert changed(before) == {"look_ahead", "dot_or_additive", "parallel"}
+
+
+@pytest.mark.parametrize("file", ["shop.py", "corpus.py"])
 def test_a_claim_that_takes_models_or_texts_is_measured_again_if_their_making_has_changed(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claims = {claim.name: claim for claim in find()}
-    before = {name: bench.written(claim) for name, claim in claims.items()}
-    read = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == file))
-    same = {name for name, claim in claims.items() if bench.written(claim) == before[name]}
-    assert same == {"scaling", "dot_or_additive", "positions", "look_ahead", "hard", "parallel", "distance"}
+    before = stamps()
+    edit(file, monkeypatch)
+    alone = {"scaling", "dot_or_additive", "positions", "look_ahead", "hard", "parallel", "distance"}
+    assert changed(before) == set(before) - alone
+
+
+def test_a_claim_is_measured_again_if_a_model_of_it_is_trained_otherwise_and_only_where_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hurried, full = stamps(quick=True), stamps(quick=False)
+    longer = {**RECIPES, "bahdanau": replace(RECIPES["bahdanau"], quick=RECIPES["bahdanau"].quick + 1)}
+    monkeypatch.setattr(bench, "RECIPES", longer)
+    assert changed(hurried, quick=True) == {claim.name for claim in find() if "bahdanau" in claim.models} != set()
+    assert changed(full, quick=False) == set()
 
 
 def test_the_report_tells_the_version_and_the_commit(shop: Shop, tmp_path: Path) -> None:

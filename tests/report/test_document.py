@@ -50,3 +50,10 @@ def test_a_series_that_does_not_fit_is_refused(series: Series) -> None:
 def test_a_plot_can_be_read_aloud() -> None:
     assert plot().alt().startswith("BLEU by words in the source. with: 1–10: 30, 11–20: 29, 21+: –. ohne")
     assert replace(plot(), x_title="").alt().startswith("BLEU. with: ")
+
+
+def test_of_a_long_curve_twelve_points_are_told_of_bars_all() -> None:
+    curve = Plot("lines", range(100), [Series("loss", range(100))], "update", "loss")
+    assert curve.alt().startswith("loss by update. 12 of 100 points. loss: 0: 0, 9: 9, 18: 18, 27: 27, ")
+    assert curve.alt().endswith(", 90: 90, 99: 99.")
+    assert ", 98: 98, 99: 99." in replace(curve, kind="bars").alt()

@@ -16,6 +16,7 @@ from regard.errors import BundleError, RegardError
 from regard.files import write_text
 from regard.lab.claim import Claim, Measured, Setting
 from regard.lab.processes import run_all
+from regard.lab.recipes import RECIPES
 from regard.lab.shop import Shop
 
 SEEDS, QUICK_SEEDS = (4, 5, 6), (1,)
@@ -24,7 +25,7 @@ has looked at."""
 KEPT = "lab.json"
 PARTS = ("recall", "timing")
 """Files beside this one that belong to the experiment of whichever claim imports them."""
-MODELS = ("shop", "recipes", "corpus")
+SHOP = ("shop", "corpus")
 """Those that belong to the experiment of whichever claim takes texts or models from the shop."""
 
 
@@ -66,10 +67,14 @@ class Measuring:
     @property
     def done(self) -> bool:
         """Measured, and by what the claim says today."""
-        return self.file.exists() and bundle.read_json(self.file).get("claim") == written(self.claim)
+        return self.file.exists() and bundle.read_json(self.file).get("claim") == self.written
+
+    @property
+    def written(self) -> str:
+        return written(self.claim, quick=self.shop.quick)
 
     def work(self) -> bool:
-        claim = written(self.claim)
+        claim = self.written
         torch.set_num_threads(1 if self.claim.alone else self.shop.threads)
         torch.manual_seed(self.shop.seed)
         began = time.perf_counter(), time.process_time()
@@ -96,14 +101,16 @@ def usual_seeds(*, quick: bool) -> tuple[int, ...]:
     return QUICK_SEEDS if quick else SEEDS
 
 
-def written(claim: Claim) -> str:
-    """A fingerprint of the file that a claim is written in, of the PARTS that it uses, and of the MODELS if it uses
-    them: a changed experiment is made again."""
+def written(claim: Claim, *, quick: bool) -> str:
+    """A fingerprint of the file that a claim is written in, of the PARTS that it uses, of the SHOP if it uses that, and
+    of how its models are trained (in a hurry or not): a changed experiment is made again."""
     source = Path(str(sys.modules[claim.measure.__module__].__file__)).read_bytes()
     used = [part for part in PARTS if f"from regard.lab.{part} import".encode() in source]
-    used += MODELS if claim.models or b"setting.shop" in source else ()
+    used += SHOP if claim.models or b"setting.shop" in source else ()
     parts = [Path(__file__).with_name(f"{part}.py").read_bytes() for part in used]
-    return hashlib.sha256(b"".join([source, *parts])).hexdigest()[:16]
+    models = [RECIPES[name] for name in claim.models if name in RECIPES]
+    recipes = [(recipe.tree(quick=quick), recipe.start, recipe.text) for recipe in models]
+    return hashlib.sha256(b"".join([source, *parts, json.dumps(recipes).encode()])).hexdigest()[:16]
 
 
 def run(claims: Sequence[Claim], shop: Shop, *, seeds: Sequence[int], jobs: int, say: Callable[[str], None]) -> None:

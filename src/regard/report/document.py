@@ -12,6 +12,7 @@ from typing import Any, Literal
 from regard.errors import DataError
 
 NOTHING = "–"  # what is shown where there is no number
+READ = 12  # points of a curve that its alternative text tells at most
 
 Number = int | float
 
@@ -126,11 +127,14 @@ class Plot:
         return f"{self.y_title} by {self.x_title}" if self.x_title else self.y_title
 
     def alt(self) -> str:
-        """The plot in words, for those who cannot see it."""
-        lines = [f"{self.title}."]
+        """The plot in words, for those who cannot see it; of a long curve some points, evenly spread."""
+        points = range(len(self.x))
+        thinned = self.kind == "lines" and len(points) > READ
+        told = [round(i * (len(points) - 1) / (READ - 1)) for i in range(READ)] if thinned else points
+        lines = [f"{self.title}."] + [f"{READ} of {len(points)} points."] * thinned
         for one in self.series:
             values = [NOTHING if value is None else f"{value:.4g}" for value in one.values]
-            lines.append(f"{one.label}: " + ", ".join(f"{x}: {y}" for x, y in zip(self.x, values, strict=True)) + ".")
+            lines.append(f"{one.label}: " + ", ".join(f"{self.x[i]}: {values[i]}" for i in told) + ".")
         return " ".join(lines)
 
 
