@@ -74,8 +74,8 @@ def words(text: str) -> Recipe:
 
 
 RECIPES: Mapping[str, Recipe] = {
-    "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=600, full=4000),
-    "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=600, full=4000, kept=8),
+    "rnn": translator({"name": "rnn", "preset": "tiny"}, quick=1200, full=4000),
+    "bahdanau": translator({"name": "bahdanau", "preset": "tiny"}, quick=1200, full=4000, kept=8),
     "transformer": translator(TRANSFORMER, quick=1000, full=4000, rate=3e-3),
     "four-heads": translator(NARROW, quick=800, full=4000),
     "four-heads-again": replace(translator(NARROW, quick=800, full=4000), start=100),
