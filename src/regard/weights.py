@@ -63,19 +63,20 @@ def put_weights(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str) 
             parameter.copy_(tensors[name])
 
 
-def begin_with(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str) -> list[str]:
+def begin_with(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str, anew: str = "") -> list[str]:
     """Copies the weights of a trained model into one that goes on from it; gives the names of those that stay new.
 
     A model that may go on from one of another task says in `fresh` which of its parts (first words of names) can be
     new: what the trained model did not have, or had with other classes. Everything else must be there, and what else
-    is there is left. Without `fresh` the two must be the same.
+    is there is left. Without `fresh` the two must be the same. anew: a part that stays new even if the trained one
+    would fit, as what it says means something else.
     """
     mine, fresh = weights_of(model), getattr(model, "fresh", None)
     apart = {part: [name for name in mine if name.split(".")[0] == part] for part in fresh or ()}
     new = [
         name
-        for names in apart.values()
-        if any(name not in tensors or tensors[name].shape != mine[name].shape for name in names)
+        for part, names in apart.items()
+        if part == anew or any(name not in tensors or tensors[name].shape != mine[name].shape for name in names)
         for name in names
     ]
     kept = {name: tensors[name] for name in tensors if fresh is None or (name in mine and name not in new)}

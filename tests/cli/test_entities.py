@@ -69,8 +69,15 @@ def test_a_user_makes_a_world_trains_asks_scores_and_looks(tmp_path: Path, run: 
     assert (code, "has no head 9" in err, (tmp_path / "head.html").exists()) == (1, True, False)
     code, _, err = run("align", out, "--data", scenes)
     assert (code, "does not translate, so it links no words" in err) == (1, True)
-    code, _, err = run("evaluate", out, "--challenges", scenes)
-    assert (code, "do this: give --data" in err) == (1, True)
+    for option in ("challenges", "baseline"):
+        code, _, err = run("evaluate", out, "--data", scenes, f"--{option}", scenes)
+        assert (code, f"--{option} does nothing for {out}" in err, "wanted: a translator" in err) == (1, True, True)
+    code, _, err = run("evaluate", out, "--data", scenes, "--stride", 3)
+    assert (code, "wanted: a language model" in err) == (1, True)
+    crowd = tmp_path / "crowd.jsonl"
+    crowd.write_text(json.dumps({"entities": [{"kind": "hider", "x": i, "y": 0} for i in range(300)]}) + "\n")
+    code, _, err = run("look", out, "--input", crowd, "--out", tmp_path / "crowd.svg")
+    assert (code, f"{crowd}, line 1" in err, "train a model with a larger model.limit" in err) == (1, True, True)
     code, said, err = run("look", out, "--probe", 1, "--out", tmp_path / "probe.svg")
     assert code == 0, err
     assert "hunter 1" in said
@@ -95,6 +102,9 @@ def test_a_number_of_the_whole_is_learned_said_and_scored(tmp_path: Path, run: R
     first, between, last = said.splitlines()
     assert between == ""
     assert float(first) == float(last)
+    code, said, err = run("evaluate", out, "--data", blank, "--outputs", tmp_path / "lines.jsonl")
+    assert code == 0, err
+    assert (tmp_path / "lines.jsonl").read_text().splitlines() == [first, "", last]
     code, said, err = run("evaluate", out, "--data", world / "test.jsonl")
     assert code == 0, err
     assert said.startswith("R² ")
@@ -118,3 +128,5 @@ def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path, run: Run) -> N
     assert (code, "has no line 3" in err) == (1, True)
     code, _, err = run("predict", tmp_path / "out")
     assert (code, "nothing to predict" in err) == (1, True)
+    code, _, err = run("predict", tmp_path / "out", '{"entities": [[1]]}', "--input", bad)
+    assert (code, "given twice" in err) == (1, True)

@@ -56,6 +56,13 @@ def test_what_is_done_is_told_however_it_ended(
     assert json.loads((tmp_path / "lab" / "lab.json").read_text())["claims"] == []
 
 
+def test_a_seed_that_no_generator_takes_is_refused(tmp_path: Path, run: Run) -> None:
+    code, _, err = run("lab", "--quick", "--seeds", 10**20, "--out", tmp_path / "lab")
+    assert code == 2
+    assert "--seeds" in err
+    assert not (tmp_path / "lab").exists()
+
+
 def test_nothing_is_written_into_a_directory_that_is_not_the_labs(tmp_path: Path, run: Run) -> None:
     (tmp_path / "diary.txt").touch()
     code, _, err = run("lab", "--quick", "--out", tmp_path)

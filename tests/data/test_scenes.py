@@ -88,11 +88,21 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     "too few rows": ({"entities": TWO, "relation": [[1, 1]]}, ["relation does not fit", "1 rows", "2 rows of 2"]),
     "a short row": ({"entities": TWO, "relation": [[1, 1], [1]]}, ["relation does not fit", "[1] as row 2"]),
     "a relation of weights": ({"entities": TWO, "relation": [[1, 0.5], [1, 1]]}, ["not of 0 and 1", "0.5"]),
-    "a relation that is a word": ({"entities": TWO, "relation": "all"}, ["relation does not fit", "0 rows"]),
+    "a relation that is a word": ({"entities": TWO, "relation": "all"}, ["no list of rows", '"all"', "2 rows of 2"]),
+    "a relation that is an object": ({"entities": TWO, "relation": {"a": 1}}, ["no list of rows", '{"a": 1}']),
+    "half a character in a word": ('{"entities": [{"kind": "a\\ud800"}]}', ["kind of entity 1", "surrogate", "ud800"]),
+    "half a character in a name": ('{"entities": [{"name": "a\\ud800", "x": 1}]}', ["a name is not valid Unicode"]),
+    "half a character in a field": ('{"entities": [{"a\\ud800": 1}]}', ["a field is not valid Unicode"]),
+    "half a character in a target": ('{"entities": [[1]], "target": "\\udfff"}', ["the target is not valid Unicode"]),
+    "a field without a name": ({"entities": [{"": 1}]}, ["a field of entity 1 has no name"]),
+    "a field twice": ('{"entities": [{"x": 1, "x": 5}]}', ["the key 'x' stands twice", "each key once"]),
+    "a target twice": ('{"entities": [[1]], "target": 1, "target": 2}', ["the key 'target' stands twice"]),
     "too few targets": ({"entities": TWO, "target": ["sit"]}, ["target does not fit", "1 for 2 entities"]),
     "a target that is an object": ({"entities": TWO, "target": {"a": 1}}, ["the target cannot be used"]),
     "a wall without an end": ({"entities": TWO, "walls": [[1, 2, 3]]}, ["walls cannot be read", "[x, y, x, y]"]),
     "a wall without end": (f'{{"entities": [[1]], "walls": [[0, 0, 0, 1{"0" * 400}]]}}', ["walls cannot be read"]),
+    "a wall of digits": ({"entities": TWO, "walls": ["1234"]}, ["walls cannot be read", "1234"]),
+    "walls that are an object": ({"entities": TWO, "walls": {}}, ["walls cannot be read"]),
     "walls that are a number": ({"entities": TWO, "walls": 3}, ["walls cannot be read", "3"]),
 }
 
@@ -115,7 +125,9 @@ def test_a_file_without_scenes_is_refused(tmp_path: Path) -> None:
 
 def test_blank_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", SCENE, "", SCENE)
-    assert [scene.place for scene in read_scenes([path]).rows] == [f"{path}, line 1", f"{path}, line 3"]
+    scenes = read_scenes([path])
+    assert [scene.place for scene in scenes.rows] == [f"{path}, line 1", f"{path}, line 3"]
+    assert [line is None for line in scenes.lines] == [False, True, False]
     assert [scene is None for scene in scenes_by_line(path)] == [False, True, False]
 
 

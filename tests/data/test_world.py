@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from regard.data.corpora.sight import line_of_sight
 from regard.data.corpora.world import GOALS, MOVES, STAY, scenes, write_world
 from regard.data.scenes import read_scenes, scene_of
+from regard.errors import DataError
 
 FEW = tuple(islice(scenes(1), 150))
 points = st.tuples(*[st.integers(0, 12)] * 2)
@@ -102,6 +103,20 @@ def test_what_is_held_out_does_not_depend_on_how_much_is_trained_on(tmp_path: Pa
         assert small == large
     lines = [line for split in files for line in Path(files[split][0]).read_text(encoding="utf-8").splitlines()]
     assert len(set(lines)) == len(lines)
+
+
+def test_the_world_does_not_write_over_what_somebody_else_has_written(tmp_path: Path) -> None:
+    write_world(tmp_path, train=1, val=1, test=1)
+    write_world(tmp_path, train=1, val=1, test=1)  # the same again is no loss
+    mine = tmp_path / "test.jsonl"
+    mine.write_text("mine\n")
+    before = (tmp_path / "train.jsonl").read_bytes()
+    with pytest.raises(DataError, match=r"test\.jsonl is there already(.|\n)*--overwrite"):
+        write_world(tmp_path, train=2, val=1, test=1)
+    assert mine.read_text() == "mine\n"
+    assert (tmp_path / "train.jsonl").read_bytes() == before  # all or nothing
+    write_world(tmp_path, train=2, val=1, test=1, overwrite=True)
+    assert len(read_scenes([str(mine)])) == 1
 
 
 def test_a_scene_of_the_world_is_read_as_it_was_written() -> None:

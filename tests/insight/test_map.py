@@ -13,7 +13,7 @@ from regard.errors import ConfigError
 from regard.insight import TokenRow, Trace, draw_map, picture_of
 from regard.insight.heatmap import draw
 from regard.insight.map import MAP, Map
-from regard.insight.map_panel import _styles
+from regard.insight.map_panel import SIGHT, _styles
 
 SCENE: dict[str, Any] = {
     "entities": [
@@ -91,6 +91,35 @@ def test_entities_without_a_place_stand_in_a_circle_and_without_walls_there_are_
     assert np.allclose(np.hypot(*np.array(told.places).T), 1, atol=1e-3)
     written = texts(draw_map(trace(scene), path=tmp_path / "x.svg"))
     assert not {"can see", "wall"} & set(written)
+
+
+def test_walls_are_left_out_where_somebody_has_no_place() -> None:
+    scene = {**SCENE, "entities": [{"kind": "a", "x": 100, "y": 200}, {"kind": "a"}, {"kind": "a", "x": 300, "y": 9}]}
+    told = Map.of(scene_of(scene), ("a",))
+    assert np.allclose(np.hypot(*np.array(told.places).T), 1, atol=1e-3)
+    assert told.walls == ()
+
+
+def test_a_dotted_line_stands_for_each_pair_that_may_look_be_it_in_one_direction(tmp_path: Path) -> None:
+    one_way = {**SCENE, "relation": [[1, 0, 1], [0, 1, 0], [0, 1, 1]], "walls": []}
+    text = draw_map(trace(one_way), path=tmp_path / "x.svg", layer=0, head=0).read_text(encoding="utf-8")
+    assert text.count(f"stroke: {SIGHT}") == 2 + 1  # of 0 and 2, and of 1 and 2; and in the legend
+
+
+def test_a_legend_of_many_kinds_stays_on_the_picture(tmp_path: Path) -> None:
+    kinds = [f"a kind with a long name, {i:02}" for i in range(12)]
+    scene = {"entities": [{"kind": kind, "x": i, "y": i % 3} for i, kind in enumerate(kinds)]}
+    read = scene_of(scene)
+    rows = {"entities": TokenRow.of(read.names)}
+    look = {"encoder.0.self": np.eye(12, dtype=np.float32)[None]}
+    told = Trace(rows, look, {"encoder.0.self": ("entities", "entities")}, {MAP: Map.of(read, ()).tree()})
+    root = ElementTree.parse(draw_map(told, path=tmp_path / "x.svg")).getroot()
+    width = float(root.get("viewBox", "").split()[2])
+    legend = next(node for node in root.iter() if node.get("id") == "legend_1")
+    starts = [float(node.get("x", "")) for node in legend.iter("{http://www.w3.org/2000/svg}text")]
+    assert len(starts) == 13
+    assert len(set(starts)) == 2  # columns
+    assert max(starts) + 24 * 6 < width  # 24 letters are shown, about 6 points wide
 
 
 def test_many_kinds_are_told_apart() -> None:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -93,6 +94,48 @@ def test_a_claim_that_measures_time_has_one_thread_however_many_the_others_have(
     monkeypatch.setattr(torch, "set_num_threads", asked.append)
     bench.Measuring(replace(shop, threads=2), claim).work()
     assert asked == [threads]
+
+
+@pytest.mark.parametrize(
+    "damage", [{"seconds": None}, {"cpu_seconds": "long"}, {"value": "high"}, {"series": ...}, {"seed": 9}, "{"]
+)
+def test_what_is_damaged_or_of_another_seed_counts_as_not_measured(damage: Any, shop: Shop) -> None:
+    measure(shop)
+    file = bench.Measuring(shop, HOLDS).file
+    if isinstance(damage, str):
+        file.write_text(damage)
+    else:
+        kept = {**json.loads(file.read_text()), **damage}
+        file.write_text(json.dumps({key: value for key, value in kept.items() if value is not ...}))
+    assert bench.found([HOLDS], shop, (1,)) == []
+    assert [piece.claim.name for piece in bench.missing([HOLDS, NO_TEST], shop, (1,))] == ["holds"]
+
+
+def test_what_was_measured_in_a_hurry_is_not_taken_for_the_full_run(shop: Shop) -> None:
+    measure(shop)
+    assert bench.missing([HOLDS], replace(shop, quick=False), (1,))
+
+
+def test_a_report_that_is_made_again_tells_when_and_where_it_was_measured(shop: Shop) -> None:
+    results = measure(shop)
+    findings.tell(results, shop, (1,))
+    kept = shop.directory / bench.KEPT
+    kept.write_text(json.dumps({**json.loads(kept.read_text()), "commit": "long ago", "date": "1999-09-09"}))
+    page = findings.tell(results, shop, (1,), rendered=True)
+    assert "1999-09-09" in page.read_text()
+    assert json.loads(kept.read_text())["commit"] == "long ago"
+    findings.tell(results, shop, (1,))
+    assert json.loads(kept.read_text())["commit"] != "long ago"
+
+
+def test_a_directory_says_why_it_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BundleError, match="is no directory"):
+        bench.begin(Shop(tmp_path / "file"))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / bench.KEPT).write_text('{"quick": "false"}')
+    with pytest.raises(BundleError, match="not as the lab writes it"):
+        bench.begin(Shop(tmp_path / "other"))
 
 
 def test_a_claim_is_told_when_all_its_seeds_are_there(shop: Shop) -> None:

@@ -187,6 +187,10 @@ def test_a_classifier_goes_on_with_its_classes_or_gets_a_new_head(tmp_path: Path
     run = prepare({**tree, "init": str(tmp_path / "first")}, tmp_path / "third", watcher := Silent())
     assert run.task.tokenizers.labels == ("no", "yes")
     assert "new: classify.weight" in watcher.words[0]
+    (tmp_path / "three.tsv").write_text("the cat\tyes\nthe dog\tno\nthe cow\tmaybe\n")
+    tree["data"] = {"train": [str(tmp_path / "three.tsv")]}
+    prepare({**tree, "init": str(tmp_path / "first")}, tmp_path / "fourth", watcher := Silent())
+    assert "new: classify.weight" in watcher.words[0]  # as many as before, but others
 
 
 def test_a_model_of_another_architecture_is_not_begun_with(tmp_path: Path) -> None:

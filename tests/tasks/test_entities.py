@@ -211,6 +211,41 @@ def test_fine_tuning_goes_on_with_the_features_and_may_ask_for_something_else(tr
     assert not run.task.tokenizers.answers.of_each
 
 
+def begun(tmp_path: Path, first: list[Any], second: list[Any]) -> tuple[Any, list[str]]:
+    """A run that begins with a model of some targets and has others, and what was said."""
+    draw = random.Random(1)
+
+    def data(name: str, targets: list[Any]) -> Row:
+        rows = [{"entities": [{"size": draw.random()}], "target": draw.choice(targets)} for _ in range(40)]
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return {"train": [str(tmp_path / name)]}
+
+    tree = {**tree_of(tmp_path, updates=2, warmup=1), "data": data("first.jsonl", first)}
+    run_tree(tree, tmp_path / "first")
+    del tree["model"]
+    again = {**tree, "data": data("second.jsonl", second), "init": str(tmp_path / "first")}
+    return prepare(again, tmp_path / "second", watcher := Silent()), watcher.words
+
+
+def test_other_classes_get_a_new_head_even_if_they_are_as_many(tmp_path: Path) -> None:
+    run, said = begun(tmp_path, ["cat", "dog"], ["dog", "zebra"])
+    assert run.task.tokenizers.answers.classes == ("dog", "zebra")
+    assert "new: answer.weight, answer.bias" in said[0]
+    assert "pool" not in said[0]
+    before, after = regard.load(tmp_path / "first").model.answer.weight, run.model.answer.weight
+    assert not torch.allclose(before, after)
+
+
+def test_numbers_of_another_size_are_measured_anew_and_those_of_the_same_as_before(tmp_path: Path) -> None:
+    run, said = begun(tmp_path, [0.1, 0.9], [100_000, 900_000])
+    assert run.task.tokenizers.answers.mean > 1e5
+    assert "new: answer.weight, answer.bias" in said[0]
+    known = Answers(False, (), 0.5, 0.4)
+    assert known.fits(Answers(False, (), 0.7, 0.2))
+    assert not known.fits(Answers(False, (), 0.5, 40.0))
+    assert not known.fits(Answers(True, (), 0.5, 0.4))
+
+
 def test_a_field_that_some_do_not_have_is_told_apart_from_zero(tmp_path: Path) -> None:
     draw = random.Random(1)
     rows = []

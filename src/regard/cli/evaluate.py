@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from regard.tasks.predictor import Predictor
     from regard.tasks.translator import Translator
 
+KINDS = {
+    "translate": "a translator", "classify": "a classifier", "predict": "a model of entities",
+    "generate": "a language model",
+}  # fmt: skip
+"""Models by what they can do."""
+FOR = {
+    "challenges": ("translate",), "baseline": ("translate",), "alignments": ("translate",),
+    "outputs": ("translate", "classify", "predict"), "confusion": ("classify", "predict"), "stride": ("generate",),
+}  # fmt: skip
+"""Who an option is for."""
+
 
 def evaluate(
     model: Annotated[
@@ -70,23 +81,36 @@ def evaluate(
     asked.check()
     asked.check_gold(alignments, data)
     if not data and not challenges:
-        raise ConfigError("There is nothing to evaluate on.", do="give --data pairs.tsv or --challenges sets.jsonl")
-    loaded = load(model)
+        raise ConfigError("There is nothing to evaluate on.", do="give --data FILE, or a translator --challenges FILE")
+    loaded, texts = load(model), data or []
+    given = {
+        "challenges": challenges, "baseline": baseline, "alignments": alignments,
+        "outputs": outputs, "confusion": confusion, "stride": stride,
+    }  # fmt: skip
+    _refuse_idle(model, loaded, [option for option, value in given.items() if value is not None])
     if hasattr(loaded, "translate"):
-        files = Files(data or [], alignments, challenges, baseline, outputs)
+        files = Files(texts, alignments, challenges, baseline, outputs)
         figures = _translations(loaded, files, asked, beam)
         sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n" if as_json else _table(figures))
-    elif not data:
-        raise ConfigError(f"{model} does not translate: there is nothing to evaluate it on.", do="give --data FILE")
     elif hasattr(loaded, "classify"):
-        _classes(loaded, data, outputs, confusion, truncate=truncate, as_json=as_json)
+        _classes(loaded, texts, outputs, confusion, truncate=truncate, as_json=as_json)
     elif hasattr(loaded, "predict"):
-        _scenes(loaded, data, outputs, confusion, as_json=as_json)
+        _scenes(loaded, texts, outputs, confusion, as_json=as_json)
     elif hasattr(loaded, "generate"):
-        _running_text(loaded, data, stride, as_json=as_json)
+        _running_text(loaded, texts, stride, as_json=as_json)
     else:
         wanted = "a translator, a classifier, a language model or a model of entities"
         raise ConfigError(f"{model} is scored while it is trained, not here.", wanted=wanted, do="see regard info")
+
+
+def _refuse_idle(model: str, loaded: Any, given: list[str]) -> None:
+    """Options that would do nothing are not passed over in silence."""
+    from regard.errors import ConfigError
+
+    for option in given:
+        if not any(hasattr(loaded, verb) for verb in FOR[option]):
+            kinds = " or ".join(KINDS[verb] for verb in FOR[option])
+            raise ConfigError(f"--{option} does nothing for {model}.", wanted=kinds, do="leave it out")
 
 
 @dataclass(frozen=True)
@@ -168,11 +192,11 @@ def _scenes(
 
     if picture and not predictor.labels:
         raise ConfigError("--confusion is for classes, and this model says numbers.", do="leave it out")
-    scenes = read_scenes(data).rows
-    figures = score_scenes(predictor, scenes)
+    scenes = read_scenes(data)
+    figures = score_scenes(predictor, scenes.rows)
     if outputs:
-        said = (json.dumps(found.target, ensure_ascii=False) + "\n" for found in predictor.predict(scenes))
-        write_text(outputs, "".join(said))
+        said = iter(json.dumps(found.target, ensure_ascii=False) for found in predictor.predict(scenes.rows))
+        write_text(outputs, "".join(f"{next(said) if line else ''}\n" for line in scenes.lines))
     if picture:
         draw_confusion(confusion(figures, predictor.labels).picture(), picture)
     table = "{label}  precision {precision:.3f}  recall {recall:.3f}  F1 {f1:.3f}  {count:,}"

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+LARGEST = 2**63 - 1
+"""What torch takes as a seed, with room for those that are derived from it."""
+
 
 def lab(
     out: Annotated[Path, typer.Option(help="Directory for the report, the models and what was measured.")],
@@ -16,7 +19,9 @@ def lab(
     ] = None,
     seeds: Annotated[
         list[int] | None,
-        typer.Option(min=0, help="A seed; give it again for more (default: 1 with --quick, else 4, 5, 6)."),
+        typer.Option(
+            min=0, max=LARGEST, help="A seed; give it again for more (default: 1 with --quick, else 4, 5, 6)."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print lab.json instead of a line for each claim.")] = False,
 ) -> None:
@@ -32,11 +37,12 @@ def lab(
     starts = tuple(dict.fromkeys(seeds or bench.usual_seeds(quick=quick)))
     shop = Shop(out, quick=quick, threads=max(1, cores() // at_once), watch=Labelled)
     bench.begin(shop)
+    idle = not bench.missing(chosen, shop, starts)
     try:
         bench.run(chosen, shop, seeds=starts, jobs=at_once, say=_say)
     finally:  # what is done is told, however it ended
         results = bench.found(find(), shop, starts)
-        page = findings.tell(results, shop, starts)
+        page = findings.tell(results, shop, starts, rendered=idle)
         _say(f"report: {page}")
     if as_json:
         sys.stdout.write((out / bench.KEPT).read_text(encoding="utf-8"))

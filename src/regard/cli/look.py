@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.errors import ConfigError, DataError
+from regard.errors import ConfigError, DataError, LimitError
 
 if TYPE_CHECKING:
     from regard.insight import Trace
@@ -134,7 +134,7 @@ def _attention(model: str, source: str, target: str | None, generate: int, place
             raise ConfigError(f"{model} cannot continue texts.", do="leave out --generate, or give a language model")
         try:
             trace: Trace = loaded.attention(source, target)
-        except DataError as fault:
+        except (DataError, LimitError) as fault:
             raise fault.at(place) from None
         return trace
     if target is not None:

@@ -23,8 +23,10 @@ def predict(
     """Say of scenes of entities what was asked in training, a line each: what would stand there as "target"."""
     from regard.bundle import load
 
-    if (input is None) == (not scene):
-        raise ConfigError("There is nothing to predict.", do="give scenes, or --input FILE, not both")
+    if input is None and not scene:
+        raise ConfigError("There is nothing to predict.", do="give scenes, or --input FILE")
+    if input is not None and scene:
+        raise ConfigError("Scenes were given twice.", found=f"{len(scene)} and {input}", do="leave one of them out")
     loaded = load(model)
     if not hasattr(loaded, "predict"):
         raise ConfigError(f"{model} is not a model of entities.", do="train one with --task entities")

@@ -16,11 +16,12 @@ def world(
     ] = "moves",
     scenes: Annotated[int, typer.Option(help="How many to train on.", min=1)] = 4000,
     seed: Annotated[int, typer.Option(help="Same seed, same world.", min=0)] = 1,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that say something else.")] = False,
 ) -> None:
     """Write the little world: hunters, hiders, walls and who sees whom, for --task entities."""
     from regard.data.corpora.world import write_world
 
-    files = write_world(out, seed, goal=goal, train=scenes)
+    files = write_world(out, seed, goal=goal, train=scenes, overwrite=overwrite)
     options = [word for split in ("train", "val", "test") for word in (f"--{split}", *files[split])]
     command = ["regard", "train", "--task", "entities", *options, "--out", str(out / "model")]
     sys.stdout.write(f"{shlex.join(command)}\n")

@@ -53,6 +53,16 @@ def not_utf8(file: str, found: str) -> DataError:
     )
 
 
+def whole(what: str, text: str) -> str:
+    """The same text, if it has bytes: JSON can escape halves of characters. what: how a complaint calls it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        found = f"a lone surrogate, \\u{ord(text[error.start]):04x}, at character {error.start}"
+        raise DataError(f"{what} is not valid Unicode", found=found, do="correct the row") from None
+    return text
+
+
 def read_lines(path: str) -> list[str]:
     """The lines of a plain text, an empty line as an empty line; a file without a byte has none."""
     texts = []

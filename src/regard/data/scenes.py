@@ -12,13 +12,14 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
 
 from regard.config import nearest
-from regard.data.lines import joined_digest, lines_of
+from regard.data.lines import joined_digest, lines_of, whole
 from regard.data.tables import CORRECT, SHOWN
 from regard.errors import DataError
 
@@ -34,13 +35,15 @@ SHAPE = 'an object with "entities", and "relation" and "target" if wanted'
 @dataclass(frozen=True, eq=False)
 class Scene:
     """`entities[i]`: the value of each field, numbers as float, true and false as 1 and 0. `target`: of each entity if
-    it is a tuple, of the whole if it is not, None if there is none; classes are strings. `place`: where it stands."""
+    it is a tuple, of the whole if it is not, None if there is none; classes are strings. `plain`: its entities were
+    lists, not objects. `place`: where it stands."""
 
     entities: tuple[Field, ...]
     names: tuple[str, ...]
     relation: Bool[np.ndarray, "N N"] | None = None
     target: tuple[Value, ...] | Value = None
     walls: tuple[tuple[float, ...], ...] = ()
+    plain: bool = False
     place: str = ""
 
     def __len__(self) -> int:
@@ -67,26 +70,31 @@ class Scene:
 
 @dataclass(frozen=True)
 class Scenes:
-    """The scenes of some files, one after the other."""
+    """The lines of some files, one after the other; a blank one is None."""
 
-    rows: tuple[Scene, ...]
+    lines: tuple[Scene | None, ...]
     fingerprint: str
+
+    @cached_property
+    def rows(self) -> tuple[Scene, ...]:
+        """The scenes."""
+        return tuple(scene for scene in self.lines if scene is not None)
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
 def read_scenes(paths: Sequence[str]) -> Scenes:
-    """All scenes; blank lines are passed over."""
-    rows: list[Scene] = []
+    """All scenes."""
+    lines: list[Scene | None] = []
     digests = []
     for path in paths:
         digest = hashlib.sha256()
-        rows += [scene for scene in scenes_by_line(path, digest.update) if scene is not None]
+        lines += scenes_by_line(path, digest.update)
         digests.append(digest.hexdigest())
-    if not rows:
+    if not any(lines):
         raise DataError(f"There is no scene in {' and '.join(paths)}.", wanted=f"a JSON object a line: {SHAPE}")
-    return Scenes(tuple(rows), joined_digest(digests))
+    return Scenes(tuple(lines), joined_digest(digests))
 
 
 def scenes_by_line(path: str, update: Callable[[bytes], None] = lambda raw: None) -> Iterator[Scene | None]:
@@ -114,16 +122,27 @@ def scene_of(given: str | Mapping[str, Any]) -> Scene:
         relation=_relation(told.get("relation"), len(entities)),
         target=_target(told.get("target"), len(entities)),
         walls=_walls(told.get("walls")),
+        plain=not isinstance(told["entities"][0], Mapping),
     )
 
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise DataError("not JSON", found=f"{error.msg} at column {error.colno}", wanted=SHAPE, do=CORRECT) from None
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a thousand nested lists
         raise DataError("not readable JSON", found=str(error)[:SHOWN], do=CORRECT) from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """What JSON calls an object; a key that stands there twice would hide a value."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DataError(f"the key {key!r} stands twice in one object", wanted="each key once", do=CORRECT)
+        found[key] = value
+    return found
 
 
 def _entities(given: Any) -> tuple[tuple[Field, ...], tuple[str, ...]]:
@@ -142,7 +161,9 @@ def _entities(given: Any) -> tuple[tuple[Field, ...], tuple[str, ...]]:
 def _entity(number: int, given: Any) -> Field:
     """Its fields; those of a list are called "1", "2" …"""
     if isinstance(given, Mapping):
-        fields = {str(key): value for key, value in given.items() if key != NAME}
+        fields = {whole("a field", str(key)): value for key, value in given.items() if key != NAME}
+        if "" in fields:
+            raise DataError(f"a field of entity {number} has no name", found=_shown(given), wanted="names", do=CORRECT)
     elif isinstance(given, Sequence) and not isinstance(given, str):
         fields = {str(place): value for place, value in enumerate(given, start=1)}
     else:
@@ -156,7 +177,7 @@ def _value(what: str, given: Any) -> Value:
     if isinstance(given, int | float) and abs(given) < LARGEST:
         return float(given)
     if (isinstance(given, str) and given) or given is None:
-        return given
+        return given and whole(what, given)
     wanted = f"a number below {LARGEST:g}, a word, true or false"
     raise DataError(f"{what} cannot be used", found=_shown(given), wanted=wanted, do=CORRECT)
 
@@ -170,7 +191,7 @@ def _names(given: Sequence[Any], entities: Sequence[Field]) -> tuple[str, ...]:
         if name is not None and (not isinstance(name, str) or not name.strip()):
             raise DataError("the name of an entity is not text", found=_shown(name), wanted="a string", do=CORRECT)
         counts[kind] = counts.get(kind, 0) + 1
-        names.append(name.strip() if name else f"{kind} {counts[kind]}".strip())
+        names.append(whole("a name", name.strip()) if name else f"{kind} {counts[kind]}".strip())
     return tuple(names)
 
 
@@ -178,7 +199,9 @@ def _relation(given: Any, size: int) -> Bool[np.ndarray, "N N"] | None:
     if given is None:
         return None
     wanted = f"{size} rows of {size} numbers, 1 where the entity of the row can see that of the column, 0 where not"
-    rows = given if isinstance(given, Sequence) and not isinstance(given, str) else []
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise DataError("the relation is no list of rows", found=_shown(given), wanted=wanted, do=CORRECT)
+    rows = given
     lengths = [len(row) if isinstance(row, Sequence) and not isinstance(row, str) else -1 for row in rows]
     if lengths != [size] * size:
         wrong = next((place for place, length in enumerate(lengths, start=1) if length != size), None)
@@ -206,6 +229,8 @@ def _answer(what: str, given: Any) -> Value:
 def _walls(given: Any) -> tuple[tuple[float, ...], ...]:
     walls = [] if given is None else given
     try:
+        if not isinstance(walls, Sequence) or any(isinstance(wall, str) for wall in walls):
+            raise TypeError
         lines = tuple(tuple(float(end) for end in wall) for wall in walls)
     except (TypeError, ValueError, OverflowError):
         lines = ((),)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.lines import Line
+from regard.data.lines import Line, whole
 from regard.errors import DataError
 
 Fields = tuple[str, ...]
@@ -205,12 +205,7 @@ def _text(key: str, value: object, number: str) -> str:
         return str(value)
     if not isinstance(value, str):
         raise DataError(f'"{key}" is not text', found=json.dumps(value)[:SHOWN], wanted="a string", do=CORRECT)
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        found = f"a lone surrogate, \\u{ord(value[error.start]):04x}, at character {error.start}"
-        raise DataError(f'"{key}" is not valid Unicode', found=found, do=CORRECT) from None
-    return value
+    return whole(f'"{key}"', value)
 
 
 def _why(fault: DataError) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAP = "map"
 """Where the meta data of a trace has the scene, if it is one of entities."""
+SIGN, LETTER = 0.6, 0.085
+"""Inches that a sign of the legend takes with its margins, and a letter of what it means."""
 LARGE, SMALL, SMALLEST = 6.4, 3.4, 2.2
 """How wide a map is, in inches: alone, among a few, among many."""
 
@@ -37,11 +39,12 @@ class Map:
 
     @classmethod
     def of(cls, scene: Scene, said: Sequence[str]) -> "Map":
-        """Entities without x and y stand in a circle."""
+        """Entities stand in a circle if one of them has no x and y; walls would mean nothing there."""
         turns = [2 * pi * i / len(scene) for i in range(len(scene))]
-        places = scene.places or [(round(sin(turn), 4), round(cos(turn), 4)) for turn in turns]
+        circle = [(round(sin(turn), 4), round(cos(turn), 4)) for turn in turns]
         seen = None if scene.relation is None else scene.relation.tolist()
-        return cls(scene.kinds, places, scene.walls, said, seen)
+        places, walls = (circle, ()) if scene.places is None else (scene.places, scene.walls)
+        return cls(scene.kinds, places, walls, said, seen)
 
     def tree(self) -> dict[str, Any]:
         """As a trace keeps it."""
@@ -80,8 +83,8 @@ def _figure(grid: Sequence[Sequence[MapPanel]], drawn: Map, model: str) -> "Figu
     rows, columns = len(grid), max(map(len, grid))
     alone = rows == columns == 1
     side = LARGE if alone else SMALL if rows * columns <= 12 else SMALLEST
-    across = np.ptp(np.array([*drawn.places, *np.reshape(np.array(drawn.walls), (-1, 2))]), axis=0) + 1e-6
-    tall = side * float(np.clip(across[1] / across[0], 0.5, 1.5))
+    extent = np.ptp(np.array([*drawn.places, *np.reshape(np.array(drawn.walls), (-1, 2))]), axis=0) + 1e-6
+    tall = side * float(np.clip(extent[1] / extent[0], 0.5, 1.5))
     figure = Figure(figsize=(side * columns + 0.3, (tall + 0.25) * rows + 0.9), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     for place in axes.flat:
@@ -91,5 +94,17 @@ def _figure(grid: Sequence[Sequence[MapPanel]], drawn: Map, model: str) -> "Figu
             panel(place, one, drawn, scale=sqrt(side / LARGE))
     whole = f" · says {shown(drawn.said[0])}" if len(drawn.said) == 1 != len(drawn.places) else ""
     figure.suptitle(f"{model}{whole}" or "who looks at whom", x=0.012, ha="left", size=11)
-    figure.legend(handles=legend(drawn), loc="outside lower left", ncols=3 + columns, frameon=False, labelcolor=GREY)
+    signs = legend(drawn)
+    across = _columns([len(str(sign.get_label())) for sign in signs], 3 + columns, figure.get_figwidth())
+    figure.legend(handles=signs, loc="outside lower left", ncols=across, frameon=False, labelcolor=GREY)
     return figure
+
+
+def _columns(letters: Sequence[int], most: int, width: float) -> int:
+    """In how many columns a legend fits into a width, filled one after the other."""
+    for columns in range(most, 1, -1):
+        rows = ceil(len(letters) / columns)
+        longest = [max(letters[i : i + rows]) for i in range(0, len(letters), rows)]
+        if sum(SIGN + LETTER * each for each in longest) <= width:
+            return columns
+    return 1

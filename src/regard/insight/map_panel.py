@@ -80,10 +80,12 @@ def _ground(axes: "Axes", title: str, drawn: "Map", places: np.ndarray) -> None:
 
 def _sight(axes: "Axes", drawn: "Map", places: np.ndarray) -> None:
     """Dotted: who may look at whom, be it in one direction."""
-    for i, row in enumerate(drawn.seen or ()):
-        for j in range(i):
-            if drawn.seen is not None and (row[j] or drawn.seen[j][i]):
-                axes.plot(*places[[i, j]].T, color=SIGHT, linewidth=0.8, linestyle=":", zorder=1)
+    from matplotlib.collections import LineCollection
+
+    if drawn.seen is not None:
+        seen = np.array(drawn.seen, dtype=bool)
+        ways = places[np.argwhere(np.tril(seen | seen.T, -1))]
+        axes.add_collection(LineCollection(list(ways), colors=SIGHT, linewidths=0.8, linestyles=":", zorder=1))
 
 
 def _looks(axes: "Axes", one: MapPanel, drawn: "Map", places: np.ndarray, scale: float) -> None:

@@ -67,7 +67,19 @@ class Measuring:
     @property
     def done(self) -> bool:
         """Measured, and by what the claim says today."""
-        return self.file.exists() and bundle.read_json(self.file).get("claim") == self.written
+        return self.record is not None
+
+    @property
+    def record(self) -> dict[str, Any] | None:
+        """What was measured, None if nothing that can be used: what is damaged is measured again."""
+        try:
+            kept = json.loads(self.file.read_text(encoding="utf-8"))
+            Measured.of(kept)
+            sound = float(kept["seconds"]) >= 0 and float(kept["cpu_seconds"]) >= 0
+            ours = (kept["claim"], kept["seed"]) == (self.written, self.shop.seed)
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        return kept if sound and ours else None
 
     @property
     def written(self) -> str:
@@ -102,25 +114,25 @@ def usual_seeds(*, quick: bool) -> tuple[int, ...]:
 
 
 def written(claim: Claim, *, quick: bool) -> str:
-    """A fingerprint of the file that a claim is written in, of the PARTS that it uses, of the SHOP if it uses that, and
-    of how its models are trained (in a hurry or not): a changed experiment is made again."""
+    """A fingerprint of the file that a claim is written in, of the PARTS that it uses, of the SHOP if it uses that, of
+    whether it is in a hurry, and of how its models are trained then: a changed experiment is made again."""
     source = Path(str(sys.modules[claim.measure.__module__].__file__)).read_bytes()
     used = [part for part in PARTS if f"from regard.lab.{part} import".encode() in source]
     used += SHOP if claim.models or b"setting.shop" in source else ()
     parts = [Path(__file__).with_name(f"{part}.py").read_bytes() for part in used]
     models = [RECIPES[name] for name in claim.models if name in RECIPES]
     recipes = [(recipe.tree(quick=quick), recipe.start, recipe.text) for recipe in models]
-    return hashlib.sha256(b"".join([source, *parts, json.dumps(recipes).encode()])).hexdigest()[:16]
+    return hashlib.sha256(b"".join([source, *parts, json.dumps([quick, recipes]).encode()])).hexdigest()[:16]
 
 
 def run(claims: Sequence[Claim], shop: Shop, *, seeds: Sequence[int], jobs: int, say: Callable[[str], None]) -> None:
     """Measures what is not measured yet: first the models, several at once, then the claims, last those that need the
     machine for themselves. What fails is raised at the end. The directory must have been begun."""
+    left = missing(claims, shop, seeds)
+    if not left:
+        return
     say("writing the built-in corpus …")
     shop.stock()
-    shops = [shop.of(seed) for seed in seeds]
-    left = [Measuring(one, claim) for one in shops for claim in claims]
-    left = [piece for piece in left if not piece.done]
     models = dict.fromkeys((piece.shop, name) for piece in left for name in piece.claim.models)
     failed: list[RegardError] = []
     run_all([Making(*model) for model in models], jobs, say, failed=failed)
@@ -131,17 +143,29 @@ def run(claims: Sequence[Claim], shop: Shop, *, seeds: Sequence[int], jobs: int,
         raise failed[0]
 
 
+def missing(claims: Sequence[Claim], shop: Shop, seeds: Sequence[int]) -> list[Measuring]:
+    """What is not measured yet."""
+    pieces = [Measuring(shop.of(seed), claim) for seed in seeds for claim in claims]
+    return [piece for piece in pieces if not piece.done]
+
+
 def begin(shop: Shop) -> None:
     """Makes the directory ours; what was begun in a hurry is not continued at leisure, nor the other way round."""
     kept = shop.directory / KEPT
     if kept.exists():
-        if bundle.read_json(kept).get("quick") != shop.quick:
+        began = bundle.read_json(kept).get("quick")
+        if not isinstance(began, bool):
+            do = f'choose another --out; or write {{"quick": {json.dumps(shop.quick)}}} into it, if it was the lab\'s'
+            raise BundleError(f"{kept} is not as the lab writes it.", found=f"quick: {began!r}", do=do)
+        if began != shop.quick:
             mode = "without --quick" if shop.quick else "with --quick"
             raise BundleError(
                 f"{shop.directory} was begun {mode}.", do="go on in the same way, or choose another --out"
             )
         return
-    if shop.directory.exists() and (not shop.directory.is_dir() or any(shop.directory.iterdir())):
+    if shop.directory.exists() and not shop.directory.is_dir():
+        raise BundleError(f"{shop.directory} is no directory.", do="choose another --out")
+    if shop.directory.exists() and any(shop.directory.iterdir()):
         raise BundleError(f"{shop.directory} is not empty.", do="choose another --out; the lab goes on in its own")
     write_text(kept, json.dumps({"quick": shop.quick, "claims": []}) + "\n")
 
@@ -150,9 +174,8 @@ def found(claims: Sequence[Claim], shop: Shop, seeds: Sequence[int]) -> list[Fou
     """What is known: of each claim that was measured with every seed."""
     results = []
     for claim in claims:
-        pieces = [Measuring(shop.of(seed), claim) for seed in seeds]
-        if all(piece.done for piece in pieces):
-            records: list[dict[str, Any]] = [bundle.read_json(piece.file) for piece in pieces]
+        records = [record for seed in seeds if (record := Measuring(shop.of(seed), claim).record)]
+        if len(records) == len(seeds):
             seconds, cpu = (tuple(float(record[key]) for record in records) for key in ("seconds", "cpu_seconds"))
             results.append(Found(claim, tuple(seeds), tuple(map(Measured.of, records)), seconds, cpu))
     return results

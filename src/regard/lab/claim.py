@@ -52,7 +52,7 @@ class Measured:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Measured":
         """From what was kept; no number was kept as null."""
-        value, control = (float("nan") if record[key] is None else record[key] for key in ("value", "control"))
+        value, control = (float("nan" if record[key] is None else record[key]) for key in ("value", "control"))
         return cls(value, control, record["numbers"], record["series"])
 
 

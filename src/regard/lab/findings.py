@@ -24,10 +24,17 @@ INTRO = (
     "statistic is taken of a negative control, where it must fail. A claim holds if it does with every seed."
 )
 
+CIRCUMSTANCES = ("date", "cores", "versions", "commit")
+"""Of lab.json: when, where and with what was measured."""
 
-def tell(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> Path:
-    """Writes the report and lab.json; gives the path of the page."""
+
+def tell(results: Sequence[Found], shop: Shop, seeds: Sequence[int], *, rendered: bool = False) -> Path:
+    """Writes the report and lab.json; gives the path of the page. rendered: nothing was measured since it was last
+    told, so that when and where that was stays as it is."""
     data = facts(results, shop, seeds)
+    if rendered:
+        before = bundle.read_json(shop.directory / KEPT)
+        data |= {name: before[name] for name in CIRCUMSTANCES if name in before}
     write_text(shop.directory / KEPT, json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n")
     held = sum(judge(found.claim, found.measured).held for found in results)
     mode = "--quick: short trainings" if shop.quick else "in full"

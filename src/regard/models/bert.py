@@ -154,8 +154,8 @@ class BertEncoder(nn.Module):
 class BertClassifier(nn.Module):
     """With a linear layer on what it makes of [CLS] (Devlin 2018, section 4.1)."""
 
-    fresh = ("classify",)
-    """What is new when it goes on from a model of another task."""
+    fresh, asks = ("classify",), "classify"
+    """What is new when it goes on from a model of another task, or of other classes."""
 
     def __init__(self, config: BertConfig, *, vocabulary: int, labels: int) -> None:
         super().__init__()

@@ -52,8 +52,8 @@ RECURRENT_PRESETS: dict[str, dict[str, object]] = {
 class RecurrentClassifier(nn.Module):
     """Reads a text word by word and says what it is."""
 
-    fresh = ("classify",)
-    """What is new when it goes on from a model of another task."""
+    fresh, asks = ("classify",), "classify"
+    """What is new when it goes on from a model of another task, or of other classes."""
 
     def __init__(self, config: RecurrentClassifierConfig, *, vocabulary: int, labels: int) -> None:
         super().__init__()
@@ -114,8 +114,8 @@ TRANSFORMER_PRESETS: dict[str, dict[str, object]] = {
 class TransformerClassifier(nn.Module):
     """The Transformer's encoder, one vector of its states, one linear layer."""
 
-    fresh = ("classify",)
-    """What is new when it goes on from a model of another task."""
+    fresh, asks = ("classify",), "classify"
+    """What is new when it goes on from a model of another task, or of other classes."""
 
     def __init__(self, config: TransformerClassifierConfig, *, vocabulary: int, labels: int) -> None:
         super().__init__()

@@ -52,8 +52,8 @@ PRESETS: dict[str, dict[str, object]] = {
 class Entities(nn.Module):
     """Every entity looks at those that it can see; then each one, or all of them pooled, say what is asked for."""
 
-    fresh = ("features", "answer", "pool")
-    """What is new when it goes on from a model of other entities, or of another target."""
+    fresh, asks = ("features", "answer", "pool"), "answer"
+    """What is new when it goes on from a model of other entities; what is if it has another target."""
 
     def __init__(
         self, config: EntitiesConfig, *, numbers: int, categories: int, outputs: int, of_each: bool = True

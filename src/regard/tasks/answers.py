@@ -10,9 +10,11 @@ from torch import Tensor
 
 from regard.data.scenes import Scene, Value
 from regard.errors import DataError
-from regard.tasks.features import listed, standard
+from regard.tasks.features import FARTHEST, about, listed, standard
 
 UNKNOWN = -1
+ALIKE = 10.0
+"""Numbers whose mean is within so many deviations, and whose deviation is within so many times, are of one size."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,11 @@ class Answers:
         return len(self.classes) or 1
 
     def fits(self, other: "Answers") -> bool:
-        """Whether what the other asks can be answered in these terms."""
-        same = (self.of_each, bool(self.classes)) == (other.of_each, bool(other.classes))
-        return same and set(other.classes) <= set(self.classes)
+        """Whether what the other asks can be answered in these terms: no new classes, or numbers of about this size."""
+        if (self.of_each, bool(self.classes)) != (other.of_each, bool(other.classes)):
+            return False
+        near = abs(other.mean - self.mean) <= ALIKE * self.scale and 1 / ALIKE <= other.scale / self.scale <= ALIKE
+        return set(other.classes) <= set(self.classes) if self.classes else near
 
     def encode(self, scene: Scene) -> np.ndarray:
         """Numbers of classes, UNKNOWN where there is none; or numbers in standard deviations, NaN where there is none.
@@ -90,7 +94,11 @@ class Answers:
                 wanted=f"one of {listed(self.classes)}" if self.classes else "a number",
             )
         if not self.classes:
-            return (float(value) - self.mean) / self.scale
+            away = (float(value) - self.mean) / self.scale
+            if abs(away) > FARTHEST:
+                what, wanted = "a target is too far from those of the training data", about(self.mean, self.scale)
+                raise scene.fault(what, found=repr(value), wanted=wanted)
+            return away
         if value not in self.classes:
             raise scene.fault(
                 f"the class {value!r} does not occur in the training data",

@@ -147,7 +147,7 @@ class EntitiesTask:
         self.scenes = {split: read_scenes(paths) for split, paths in files.items() if paths}
         limited: Any = model
         for scenes in self.scenes.values():
-            refuse_crowds(scenes.rows, limited.limit)
+            refuse_crowds(scenes.rows, limited.limit, do="raise model.limit, or leave some out")
         self.tokenizers = _fields(self.scenes["train"].rows, config.entities.without, tokenizers)
         relation = config.entities.relation
         self.encoded = {
@@ -231,7 +231,7 @@ def _fields(scenes: Sequence[Scene], without: Sequence[str], given: Fields | Non
     return Fields(given.features, given.answers if given.answers.fits(asked) else asked, given.without)
 
 
-def refuse_crowds(scenes: Sequence[Scene], limit: int) -> None:
+def refuse_crowds(scenes: Sequence[Scene], limit: int, *, do: str) -> None:
     """Scenes with more entities than a model can take."""
     for scene in scenes:
         if len(scene) > limit:
@@ -239,7 +239,7 @@ def refuse_crowds(scenes: Sequence[Scene], limit: int) -> None:
                 f"{scene.place or 'a scene'}: more entities than the model can take",
                 found=f"{len(scene)}",
                 wanted=f"at most {limit}",
-                do="raise model.limit, or leave some out",
+                do=do,
             )
 
 

@@ -60,6 +60,7 @@ class Features:
     @classmethod
     def of(cls, scenes: Sequence[Scene], *, without: Sequence[str] = ()) -> "Features":
         """Those that occur in the scenes, but for some."""
+        _refuse_ragged(scenes)
         fields = sorted({name for scene in scenes for entity in scene.entities for name in entity})
         if strange := [name for name in without if name not in fields]:
             raise DataError(
@@ -127,7 +128,8 @@ class Features:
         for name, field in known.items():
             value, kind = entity.get(name), str if isinstance(field, Word) else float
             if value is None and not field.optional:
-                raise scene.fault(f"entity {row + 1} has no {name}", found=listed(entity), wanted=listed(known))
+                there = [told for told in entity if entity[told] is not None]
+                raise scene.fault(f"entity {row + 1} has no {name}", found=listed(there), wanted=listed(known))
             if value is not None and not isinstance(value, kind):
                 wanted = listed(field.values) if isinstance(field, Word) else "a number, as in the training data"
                 raise scene.fault(
@@ -141,7 +143,7 @@ class Features:
                 raise scene.fault(
                     f"the {number.name} of entity {row + 1} is too far from those of the training data",
                     found=repr(value),
-                    wanted=f"about {number.mean:.6g}, give or take {number.scale:.6g}",
+                    wanted=about(number.mean, number.scale),
                 )
 
     def unknown(self, scene: Scene, *, without: Sequence[str] = ()) -> None:
@@ -160,10 +162,28 @@ def standard(values: Iterable[Value]) -> tuple[float, float]:
     return float(array.mean()), scale if scale > rounding else max(1.0, rounding)
 
 
+def about(mean: float, scale: float) -> str:
+    """What numbers are usual."""
+    return f"about {mean:.6g}, give or take {scale:.6g}"
+
+
 def listed(values: Iterable[str]) -> str:
     """The first of them."""
     names = list(values)
     return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+
+
+def _refuse_ragged(scenes: Sequence[Scene]) -> None:
+    """Lists of numbers say by their places what they mean, so they have as many numbers in all scenes."""
+    listed_ones = [scene for scene in scenes if scene.plain]
+    for scene in listed_ones:
+        first = listed_ones[0]
+        if len(scene.entities[0]) != len(first.entities[0]):
+            raise scene.fault(
+                "the entities have another number of numbers than before",
+                found=f"{len(scene.entities[0])} here, {len(first.entities[0])} in {first.place}",
+                wanted="as many in all scenes; or objects, whose fields may be missing",
+            )
 
 
 def _column(scenes: Sequence[Scene], name: str) -> list[Value]:

@@ -35,6 +35,11 @@ class Fields:
             "of_each": self.answers.of_each,
         }
 
+    @property
+    def asked(self) -> Answers:
+        """What a model with it says."""
+        return self.answers
+
     @classmethod
     def load(cls, directory: Path, config: Tree) -> "Fields":
         path = directory / FILE

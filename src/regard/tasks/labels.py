@@ -33,6 +33,11 @@ class LabelledTokenizer:
         """What a model must know of the data."""
         return {"vocabulary": len(self.tokenizer), "labels": len(self.labels)}
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What a model with it says."""
+        return self.labels
+
     @classmethod
     def load(cls, directory: Path, config: Tree) -> "LabelledTokenizer":
         """Without labels where the directory holds a model of another task, to begin with."""

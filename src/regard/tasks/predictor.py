@@ -54,7 +54,7 @@ class Predictor:
     def encoded(self, scenes: Sequence[Scene]) -> Encoded:
         """Scenes as numbers; one that the model cannot take is refused."""
         config: Any = self.model.config
-        refuse_crowds(scenes, config.limit)
+        refuse_crowds(scenes, config.limit, do="leave some out, or train a model with a larger model.limit")
         return Encoded(scenes, self.fields, relation=self.relation)
 
     @torch.inference_mode()
@@ -82,7 +82,7 @@ class Predictor:
         shown = [value if isinstance(value, str) else f"{value:.2f}" for value in self.fields.answers.said(said)]
         rows = {"entities": TokenRow.of(seen.names), "said": TokenRow.of(shown)}
         asks = {name: "said" if weights[name].shape[1] == 1 != len(seen) else "entities" for name in weights}
-        told = Map.of(seen, shown).tree()
+        told = Map.of(seen if self.relation == "given" else replace(seen, relation=None), shown).tree()
         return Trace(
             rows, weights, {name: (asks[name], "entities") for name in weights}, {"model": self.name, MAP: told}
         )

@@ -111,7 +111,8 @@ def prepare(
     torch.manual_seed(derive(config.seed, "init"))
     model = bundle.build_model(config.tree(), task.tokenizers.model_sizes())
     if begun and saved is None:
-        _begin(model, begun, watcher)
+        other = _asked(tokenizers) != _asked(task.tokenizers)
+        _begin(model, begun, watcher, anew=getattr(model, "asks", "") if other else "")
     model = model.to(world.device)
     run = Run(config, out, task, learner(model, config.training), world, watcher, asked, saved is not None)
     if minutes and run.resumed:
@@ -143,9 +144,14 @@ def _from_another(tree: Tree, begun: bundle.Trained) -> Tree:
     return merge(brought, tree)
 
 
-def _begin(model: nn.Module, begun: bundle.Trained, watcher: Watcher) -> None:
+def _asked(tokenizers: Any) -> object:
+    """What a model is asked, as its tokenizers know it: classes, say. Same shapes may mean something else."""
+    return getattr(tokenizers, "asked", None)
+
+
+def _begin(model: nn.Module, begun: bundle.Trained, watcher: Watcher, *, anew: str) -> None:
     """Puts the weights of a trained model into a new one; what only the new one has is told."""
-    if new := begin_with(model, begun.tensors(), where=begun.place):
+    if new := begin_with(model, begun.tensors(), where=begun.place, anew=anew):
         watcher.said(f"begins with {begun.place}; new: {', '.join(new)}")
 
 

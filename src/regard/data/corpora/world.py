@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from regard.data.corpora.sight import line_of_sight
+from regard.errors import DataError
 from regard.files import write_text
 from regard.seeds import derive
 
@@ -57,17 +58,30 @@ def scenes(seed: int, goal: str = "moves") -> Iterator[Scene]:
 
 
 def write_world(
-    directory: Path, seed: int = 1, *, goal: str = "moves", train: int = 4000, val: int = 500, test: int = 1000
+    directory: Path,
+    seed: int = 1,
+    *,
+    goal: str = "moves",
+    train: int = 4000,
+    val: int = 500,
+    test: int = 1000,
+    overwrite: bool = False,
 ) -> dict[str, list[str]]:
     """train.jsonl, val.jsonl and test.jsonl, and where they are; however many there are to train on, those held out are
-    the same."""
+    the same. Files of these names that say something else are left alone, unless they may be replaced."""
     endless = scenes(seed, goal)
-    found = {}
+    texts = {}
     for split, count in {"val": val, "test": test, "train": train}.items():
         lines = (json.dumps(scene, ensure_ascii=False) + "\n" for scene in islice(endless, count))
-        write_text(directory / f"{split}.jsonl", "".join(lines))
-        found[split] = [str(directory / f"{split}.jsonl")]
-    return found
+        texts[directory / f"{split}.jsonl"] = "".join(lines)
+    for path, text in texts.items():
+        if path.exists() and not overwrite and not (path.is_file() and path.read_bytes() == text.encode()):
+            raise DataError(
+                f"{path} is there already, and says something else.", do="choose another --out, or --overwrite"
+            )
+    for path, text in texts.items():
+        write_text(path, text)
+    return {path.stem: [str(path)] for path in texts}
 
 
 def _scene(random: np.random.Generator, goal: Goal) -> Scene:
