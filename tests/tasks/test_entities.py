@@ -246,6 +246,28 @@ def test_numbers_of_another_size_are_measured_anew_and_those_of_the_same_as_befo
     assert not known.fits(Answers(True, (), 0.5, 0.4))
 
 
+def test_lists_have_as_many_numbers_in_all_scenes(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(f'{{"entities": [{entity}], "target": 1}}\n' for entity in ("[1, 2]", "[3, 4]", "[5]")))
+    with pytest.raises(
+        DataError, match=r"rows\.jsonl, line 3: .*another number of numbers(.|\n)*1 here, 2 in .*line 2"
+    ):
+        Features.of(read_scenes([str(rows)]).rows)
+
+
+def test_a_number_that_no_network_can_hold_is_refused_as_a_target() -> None:
+    asked = Answers.of([scene_of({"entities": [[1]], "target": target}) for target in (0.1, 0.9)])
+    with pytest.raises(DataError, match=r"a target is too far(.|\n)*1e\+90(.|\n)*about 0\.5, give or take 0\.4"):
+        asked.encode(scene_of({"entities": [[1]], "target": 1e90}))
+
+
+def test_no_relation_is_drawn_where_the_model_uses_none(trained: Path) -> None:
+    fields, model = regard.load(trained / "out").fields, regard.load(trained / "out").model
+    scene = {"entities": [{"colour": "red", "size": 1}, {"colour": "blue", "size": 2}], "relation": [[1, 0], [0, 1]]}
+    for relation, seen in (("given", [[True, False], [False, True]]), ("all", None)):
+        assert Predictor(model, fields, relation=relation).attention(scene).meta[MAP]["seen"] == seen
+
+
 def test_a_field_that_some_do_not_have_is_told_apart_from_zero(tmp_path: Path) -> None:
     draw = random.Random(1)
     rows = []

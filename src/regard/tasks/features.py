@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float32, Int64
@@ -175,9 +176,8 @@ def listed(values: Iterable[str]) -> str:
 
 def _refuse_ragged(scenes: Sequence[Scene]) -> None:
     """Lists of numbers say by their places what they mean, so they have as many numbers in all scenes."""
-    listed_ones = [scene for scene in scenes if scene.plain]
-    for scene in listed_ones:
-        first = listed_ones[0]
+    plain = [scene for scene in scenes if scene.plain]
+    for first, scene in pairwise(plain):
         if len(scene.entities[0]) != len(first.entities[0]):
             raise scene.fault(
                 "the entities have another number of numbers than before",
