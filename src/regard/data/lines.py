@@ -53,7 +53,7 @@ def not_utf8(file: str, found: str) -> DataError:
     )
 
 
-def whole(what: str, text: str) -> str:
+def valid_unicode(what: str, text: str) -> str:
     """The same text, if it has bytes: JSON can escape halves of characters. what: how a complaint calls it."""
     try:
         text.encode()

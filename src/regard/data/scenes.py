@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from regard.config import nearest
-from regard.data.lines import joined_digest, lines_of, whole
+from regard.data.lines import joined_digest, lines_of, valid_unicode
 from regard.data.tables import CORRECT, SHOWN
 from regard.errors import DataError
 
@@ -161,7 +161,7 @@ def _entities(given: Any) -> tuple[tuple[Field, ...], tuple[str, ...]]:
 def _entity(number: int, given: Any) -> Field:
     """Its fields; those of a list are called "1", "2" …"""
     if isinstance(given, Mapping):
-        fields = {whole("a field", str(key)): value for key, value in given.items() if key != NAME}
+        fields = {valid_unicode("a field", str(key)): value for key, value in given.items() if key != NAME}
         if "" in fields:
             raise DataError(f"a field of entity {number} has no name", found=_shown(given), wanted="names", do=CORRECT)
     elif isinstance(given, Sequence) and not isinstance(given, str):
@@ -177,7 +177,7 @@ def _value(what: str, given: Any) -> Value:
     if isinstance(given, int | float) and abs(given) < LARGEST:
         return float(given)
     if (isinstance(given, str) and given) or given is None:
-        return given and whole(what, given)
+        return given and valid_unicode(what, given)
     wanted = f"a number below {LARGEST:g}, a word, true or false"
     raise DataError(f"{what} cannot be used", found=_shown(given), wanted=wanted, do=CORRECT)
 
@@ -191,7 +191,7 @@ def _names(given: Sequence[Any], entities: Sequence[Field]) -> tuple[str, ...]:
         if name is not None and (not isinstance(name, str) or not name.strip()):
             raise DataError("the name of an entity is not text", found=_shown(name), wanted="a string", do=CORRECT)
         counts[kind] = counts.get(kind, 0) + 1
-        names.append(whole("a name", name.strip()) if name else f"{kind} {counts[kind]}".strip())
+        names.append(valid_unicode("a name", name.strip()) if name else f"{kind} {counts[kind]}".strip())
     return tuple(names)
 
 

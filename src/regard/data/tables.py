@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.lines import Line, whole
+from regard.data.lines import Line, valid_unicode
 from regard.errors import DataError
 
 Fields = tuple[str, ...]
@@ -205,7 +205,7 @@ def _text(key: str, value: object, number: str) -> str:
         return str(value)
     if not isinstance(value, str):
         raise DataError(f'"{key}" is not text', found=json.dumps(value)[:SHOWN], wanted="a string", do=CORRECT)
-    return whole(f'"{key}"', value)
+    return valid_unicode(f'"{key}"', value)
 
 
 def _why(fault: DataError) -> str:

@@ -73,11 +73,11 @@ class Measuring:
     def record(self) -> dict[str, Any] | None:
         """What was measured, None if nothing that can be used: what is damaged is measured again."""
         try:
-            kept = json.loads(self.file.read_text(encoding="utf-8"))
+            kept = bundle.read_json(self.file)
             Measured.of(kept)
             sound = float(kept["seconds"]) >= 0 and float(kept["cpu_seconds"]) >= 0
             ours = (kept["claim"], kept["seed"]) == (self.written, self.shop.seed)
-        except (OSError, ValueError, TypeError, KeyError):
+        except (BundleError, ValueError, TypeError, KeyError):
             return None
         return kept if sound and ours else None
 
