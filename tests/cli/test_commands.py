@@ -213,6 +213,8 @@ def test_info_knows_models_of_others(run: Run, tmp_path: Path) -> None:
         (["train", "--out", "x", "--train", "a.tsv", "--config", "no.toml"], "no.toml does not exist"),
         (["train", "--out", "x", "--train", "a.tsv", "--minutes", "-1"], "above 0"),
         (["evaluate", "nowhere"], "nothing to evaluate on"),
+        (["evaluate", "nowhere", "--challenges", "c.jsonl", "--outputs", "o.txt"], "leave out --outputs"),
+        (["evaluate", "nowhere", "--challenges", "c.jsonl", "--baseline", "b.txt"], "leave out --baseline"),
         (["look", "nowhere", "x", "--out", "x.gif"], "ends in .html or .png or .svg or .json or .npz"),
     ],
 )

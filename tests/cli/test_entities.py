@@ -69,9 +69,9 @@ def test_a_user_makes_a_world_trains_asks_scores_and_looks(tmp_path: Path, run: 
     assert (code, "has no head 9" in err, (tmp_path / "head.html").exists()) == (1, True, False)
     code, _, err = run("align", out, "--data", scenes)
     assert (code, "does not translate, so it links no words" in err) == (1, True)
-    for option in ("challenges", "baseline"):
-        code, _, err = run("evaluate", out, "--data", scenes, f"--{option}", scenes)
-        assert (code, f"--{option} does nothing for {out}" in err, "wanted: a translator" in err) == (1, True, True)
+    for option in (["--challenges", scenes], ["--baseline", scenes], ["--beam", 4], ["--truncate"]):
+        code, _, err = run("evaluate", out, "--data", scenes, *option)
+        assert (code, f"{option[0]} does nothing for {out}" in err, "wanted: a translator" in err) == (1, True, True)
     code, _, err = run("evaluate", out, "--data", scenes, "--stride", 3)
     assert (code, "wanted: a language model" in err) == (1, True)
     crowd = tmp_path / "crowd.jsonl"

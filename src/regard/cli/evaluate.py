@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from regard.tasks.predictor import Predictor
     from regard.tasks.translator import Translator
 
+BEAM = 5
 KINDS = {
     "translate": "a translator", "classify": "a classifier", "predict": "a model of entities",
     "generate": "a language model",
@@ -25,6 +26,7 @@ KINDS = {
 FOR = {
     "challenges": ("translate",), "baseline": ("translate",), "alignments": ("translate",),
     "outputs": ("translate", "classify", "predict"), "confusion": ("classify", "predict"), "stride": ("generate",),
+    "beam": ("translate",), "truncate": ("translate", "classify"),
 }  # fmt: skip
 """Who an option is for."""
 
@@ -48,7 +50,9 @@ def evaluate(
     confusion: Annotated[
         Path | None, typer.Option(help="Classes: a picture (.png .svg) of what was taken for what.")
     ] = None,
-    beam: Annotated[int, typer.Option(help="Hypotheses kept; 1 is greedy.")] = 5,
+    beam: Annotated[
+        int | None, typer.Option(help="Translations: hypotheses kept; 1 is greedy (default: 5).", show_default=False)
+    ] = None,
     truncate: Annotated[bool, typer.Option("--truncate", help="Cut what is longer than the model can take.")] = False,
     stride: Annotated[
         int | None, typer.Option(help="Raw text: tokens that a window moves on (default: half of its tokens).")
@@ -82,15 +86,20 @@ def evaluate(
     asked.check_gold(alignments, data)
     if not data and not challenges:
         raise ConfigError("There is nothing to evaluate on.", do="give --data FILE, or a translator --challenges FILE")
+    for option, value in (("baseline", baseline), ("outputs", outputs)):
+        if value and not data:
+            raise ConfigError(
+                f"--{option} is about the translations of --data.", do=f"add --data, or leave out --{option}"
+            )
     loaded, texts = load(model), data or []
     given = {
         "challenges": challenges, "baseline": baseline, "alignments": alignments,
-        "outputs": outputs, "confusion": confusion, "stride": stride,
+        "outputs": outputs, "confusion": confusion, "stride": stride, "beam": beam, "truncate": truncate or None,
     }  # fmt: skip
     _refuse_idle(model, loaded, [option for option, value in given.items() if value is not None])
     if hasattr(loaded, "translate"):
         files = Files(texts, alignments, challenges, baseline, outputs)
-        figures = _translations(loaded, files, asked, beam)
+        figures = _translations(loaded, files, asked, BEAM if beam is None else beam)
         sys.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False) + "\n" if as_json else _table(figures))
     elif hasattr(loaded, "classify"):
         _classes(loaded, texts, outputs, confusion, truncate=truncate, as_json=as_json)
