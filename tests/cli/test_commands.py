@@ -204,6 +204,8 @@ def test_info_knows_models_of_others(run: Run, tmp_path: Path) -> None:
         (["translate", "nowhere", "x"], "There is no model directory nowhere"),
         (["train", "--out", "x", "--train", "missing.tsv"], "missing.tsv"),
         (["train", "--out", "x"], "No training data"),
+        (["train", "--out", "x", "--train", "-", "--val", "-"], "only once"),
+        (["doctor", "--train", "-", "--train", "-"], "only once"),
         (["train", "--out", "x", "--train", "a.tsv", "--model", "transfomer"], "did you mean transformer?"),
         (["train", "--out", "x", "--train", "a.tsv", "--langs", "english"], "en-zh"),
         (["train", "--out", "x", "--train", "a.tsv", "model.heads"], "section.key=value"),

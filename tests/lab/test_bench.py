@@ -17,6 +17,9 @@ from regard.lab.recipes import RECIPES
 from regard.lab.shop import GLANCE, Shop
 from tests.lab.claims_of_tests import FAILS, HOLDS, NO_TEST
 
+CARD = {"seed": 1, "parameters": 10, "updates": 5, "train_seconds": 1.5, "scores": {}}
+"""Of a model, as far as the report tells it."""
+
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Shop:
@@ -176,8 +179,17 @@ def test_the_minutes_are_those_of_claims_and_of_the_models_that_they_share(shop:
     for name, seed in (("bert", 1), ("bert", 2), ("meanings", 1)):  # another seed's; one that is in its claim's time
         place = shop.of(seed).place(name)
         place.mkdir(parents=True)
-        (place / bundle.CARD).write_text(json.dumps({"train_seconds": 30.0}))
+        (place / bundle.CARD).write_text(json.dumps({**CARD, "train_seconds": 30.0}))
     assert findings.total_minutes(results, shop, (1,)) == 2.5
+
+
+@pytest.mark.parametrize("damage", [{"train_seconds": None}, {"updates": "many"}, {"scores": []}])
+def test_a_damaged_card_is_told_with_what_to_do(damage: Any, shop: Shop) -> None:
+    results, place = measure(shop), shop.place("bert")
+    place.mkdir(parents=True)
+    (place / bundle.CARD).write_text(json.dumps({**CARD, **damage}))
+    with pytest.raises(BundleError, match=f"{next(iter(damage))} missing or wrong(?s:.*)delete {place}"):
+        findings.tell(results, shop, (1,))
 
 
 def test_a_report_of_nothing_can_be_written(shop: Shop) -> None:

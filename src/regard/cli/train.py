@@ -69,6 +69,9 @@ def tree_of(
     **others: Any,
 ) -> Tree:
     """The settings that these options mean; of the others, those that are given."""
+    piped = [f"--{split} -" for split, paths in files.items() for path in paths or () if path == "-"]
+    if len(piped) > 1:
+        raise ConfigError("Standard input can be read only once.", found=", ".join(piped), do="write one into a file")
     data: Tree = {split: [str(path) for path in paths] for split, paths in files.items() if paths}
     if langs:
         data["langs"] = languages(langs)

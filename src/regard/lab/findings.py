@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from regard import bundle
+from regard.config import Tree
+from regard.errors import BundleError
 from regard.files import write_text
 from regard.lab.bench import KEPT, Found, usual_seeds
 from regard.lab.claim import judge
@@ -26,6 +28,8 @@ INTRO = (
 
 CIRCUMSTANCES = ("date", "cores", "versions", "commit")
 """Of lab.json: when, where and with what was measured."""
+ON_CARD = {"seed": int, "parameters": int, "updates": int, "train_seconds": int | float, "scores": dict}
+"""Of a model's card, and what it must be."""
 
 
 def tell(results: Sequence[Found], shop: Shop, seeds: Sequence[int], *, rendered: bool = False) -> Path:
@@ -102,8 +106,8 @@ def facts(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> dict[st
 def total_minutes(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> float:
     """Of the claims that are told, and of the models that claims share. Models of a single claim are in its time."""
     places = [shop.of(seed).place(name) for seed in seeds for name in RECIPES]
-    made = [float(bundle.read_card(place)["train_seconds"]) for place in places if (place / bundle.CARD).exists()]
-    return (sum(made) + sum(sum(found.seconds) for found in results)) / 60
+    made = sum(float(_card(place)["train_seconds"]) for place in places if (place / bundle.CARD).exists())
+    return (made + sum(sum(found.seconds) for found in results)) / 60
 
 
 def _facts(found: Found) -> dict[str, Any]:
@@ -173,12 +177,21 @@ def models(directory: Path) -> Table:
                Column("minutes", ".1f"), Column("on validation data")]  # fmt: skip
     rows: list[list[Content]] = []
     for card in sorted((directory / "models").glob(f"*/{bundle.CARD}")):
-        known = bundle.read_card(card.parent)
-        scores = known.get("scores", {}).get("val", {})
+        known = _card(card.parent)
+        scores = known["scores"].get("val", {})
         told = ", ".join(f"{name} {value:.3g}" for name, value in scores.items() if isinstance(value, float))
         minutes = known["train_seconds"] / 60
         rows.append([card.parent.stem, known["seed"], known["parameters"], known["updates"], minutes, told])
     return Table(columns, rows)
+
+
+def _card(place: Path) -> Tree:
+    """What the report tells of a model, or what is wrong with its card."""
+    known = bundle.read_card(place)
+    if wrong := [key for key, kind in ON_CARD.items() if not isinstance(known.get(key), kind)]:
+        found, do = f"{', '.join(wrong)} missing or wrong", f"delete {place} to have it trained anew"
+        raise BundleError(f"{place / bundle.CARD} is damaged.", found=found, do=do)
+    return known
 
 
 def _spread(values: Sequence[float]) -> Cell:
