@@ -3,7 +3,7 @@
 from typing import Any
 
 CHINESE = "zh/"
-LANG = '<html lang="en"'
+COLOURS = {"en": ("To the dark colours", "To the light colours"), "zh": ("切换到深色", "切换到浅色")}
 
 
 def counterpart(path: str) -> str:
@@ -12,8 +12,10 @@ def counterpart(path: str) -> str:
 
 
 def on_page_context(context: dict[str, Any], *, page: Any, config: Any, **_: Any) -> dict[str, Any]:
-    """The switch on top leads to this page in the other language, or to its first page where there is none."""
+    """The theme speaks the page's language. The switch on top leads to this page in the other one, or to its first page
+    where there is none."""
     path, known = page.file.src_uri, context["pages"]
+    _speak("zh" if path.startswith(CHINESE) else "en", config.theme)
     urls = {file.src_uri: file.url for file in known}
     english, chinese = sorted((path, counterpart(path)), key=lambda each: each.startswith(CHINESE))
     config.extra["alternate"] = [
@@ -23,6 +25,8 @@ def on_page_context(context: dict[str, Any], *, page: Any, config: Any, **_: Any
     return context
 
 
-def on_post_page(output: str, *, page: Any, **_: Any) -> str:
-    chinese = page.file.src_uri.startswith(CHINESE)
-    return output.replace(LANG, '<html lang="zh"', 1) if chinese else output
+def _speak(language: str, theme: Any) -> None:
+    """What the theme itself says, from here on: pages are made one after another."""
+    theme["language"] = language
+    for colours, name in zip(theme["palette"], COLOURS[language], strict=True):
+        colours["toggle"]["name"] = name
