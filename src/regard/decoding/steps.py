@@ -100,7 +100,7 @@ def steps(stepper: Stepper, request: Request, *, choose: Choose, stop: Stop = ne
 
 
 def walk(stepper: Stepper, request: Request, choose: Choose, stop: Stop = never) -> Iterator[Step]:
-    """The same for a caller that is in inference mode from the first step to the last."""
+    """The loop of all writing, for a caller that is in inference mode from its first step to its last."""
     state = stepper.start(request.source, request.prefix[:, :-1])
     tokens = request.prefix[:, -1]
     limits = request.limits.tolist()
