@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from regard.data.corpora.sight import line_of_sight
 from regard.data.corpora.world import GOALS, MOVES, STAY, scenes, write_world
 from regard.data.scenes import read_scenes, scene_of
-from regard.errors import DataError
+from regard.errors import DataError, RegardError
 
 FEW = tuple(islice(scenes(1), 150))
 points = st.tuples(*[st.integers(0, 12)] * 2)
@@ -115,6 +115,9 @@ def test_the_world_does_not_write_over_what_somebody_else_has_written(tmp_path: 
         write_world(tmp_path, train=2, val=1, test=1)
     assert mine.read_text() == "mine\n"
     assert (tmp_path / "train.jsonl").read_bytes() == before  # all or nothing
+    for overwrite in (False, True):
+        with pytest.raises(RegardError, match=r"[Cc](annot be used|ould not write)"):
+            write_world(tmp_path / ("x" * 300), train=1, val=1, test=1, overwrite=overwrite)
     write_world(tmp_path, train=2, val=1, test=1, overwrite=True)
     assert len(read_scenes([str(mine)])) == 1
 

@@ -67,6 +67,12 @@ def test_the_same_trace_is_the_same_picture(tmp_path: Path) -> None:
     assert first == second
 
 
+def test_a_head_that_none_has_is_refused_even_if_all_have_only_one(tmp_path: Path) -> None:
+    for heads in (1, 2):
+        with pytest.raises(ConfigError, match="no head 7"):
+            draw_map(trace(heads=heads, pooled=True, said=("flee",)), path=tmp_path / "x.svg", head=7)
+
+
 def test_a_head_a_layer_their_mean_or_all_of_them_are_drawn(tmp_path: Path) -> None:
     def titles(**which: Any) -> list[str]:
         found = texts(draw_map(trace(heads=3), path=tmp_path / "x.svg", **which))

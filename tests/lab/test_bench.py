@@ -9,12 +9,14 @@ import pytest
 import torch
 
 from regard import bundle
-from regard.errors import BundleError, ConfigError, DataError
-from regard.lab import bench, findings
+from regard.errors import BundleError, ConfigError, DataError, RegardError
+from regard.files import write_text
+from regard.lab import bench, circumstances, findings
 from regard.lab.claim import Claim
 from regard.lab.claims import CLAIMS, find
 from regard.lab.recipes import RECIPES
 from regard.lab.shop import GLANCE, Shop
+from regard.training.directory import RUN
 from tests.lab.claims_of_tests import FAILS, HOLDS, NO_TEST
 
 CARD = {"seed": 1, "parameters": 10, "updates": 5, "train_seconds": 1.5, "scores": {}}
@@ -64,8 +66,10 @@ def test_a_claim_that_fails_keeps_no_other_from_being_measured(shop: Shop) -> No
 
 @pytest.mark.slow
 def test_a_claim_whose_model_failed_is_not_begun(shop: Shop) -> None:
+    heard: list[str] = []
     with pytest.raises(ConfigError, match="no recipe for nobody"):
-        bench.run([replace(HOLDS, models=("nobody",)), NO_TEST], shop, seeds=(1,), jobs=1, say=lambda text: None)
+        bench.run([replace(HOLDS, models=("nobody",)), NO_TEST], shop, seeds=(1,), jobs=1, say=heard.append)
+    assert "claim holds, seed 1 is left out: a model that it needs has failed" in heard
     assert [path.name for path in sorted((shop.directory / "claims").iterdir())] == ["no_test.1.json"]
 
 
@@ -124,11 +128,35 @@ def test_a_report_that_is_made_again_tells_when_and_where_it_was_measured(shop: 
     findings.tell(results, shop, (1,))
     kept = shop.directory / bench.KEPT
     kept.write_text(json.dumps({**json.loads(kept.read_text()), "commit": "long ago", "date": "1999-09-09"}))
-    page = findings.tell(results, shop, (1,), rendered=True)
+    told = json.loads(findings.tell(results, shop, (1,)).with_name(bench.KEPT).read_text())
+    assert told["commit"] == circumstances.commit() != "long ago"
+
+
+def test_numbers_of_other_seeds_do_not_change_when_these_were_measured(shop: Shop) -> None:
+    file = bench.Measuring(shop, HOLDS).file
+    measure(shop)
+    record = json.loads(file.read_text())
+    record["circumstances"] |= {"date": "1999-09-09T10:00:00+00:00", "commit": "long ago"}
+    file.write_text(json.dumps(record))
+    later = replace(shop, seed=2)
+    bench.Measuring(later, HOLDS).work()
+    findings.tell(bench.found([HOLDS], shop, (2,)), shop, (2,))
+    page = findings.tell(bench.found([HOLDS], shop, (1,)), shop, (1,))
+    assert "1999-09-09, " in page.read_text()
+    assert json.loads((shop.directory / bench.KEPT).read_text())["commit"] == "long ago"
+
+
+def test_numbers_that_do_not_say_when_they_were_measured_are_as_old_as_their_report(shop: Shop) -> None:
+    measure(shop)
+    file = bench.Measuring(shop, HOLDS).file
+    file.write_text(json.dumps({**json.loads(file.read_text()), "circumstances": {}}))
+    results = bench.found([HOLDS], shop, (1,))
+    findings.tell(results, shop, (1,))
+    kept = shop.directory / bench.KEPT
+    kept.write_text(json.dumps({**json.loads(kept.read_text()), "commit": "long ago", "date": "1999-09-09"}))
+    page = findings.tell(results, shop, (1,))
     assert "1999-09-09" in page.read_text()
     assert json.loads(kept.read_text())["commit"] == "long ago"
-    findings.tell(results, shop, (1,))
-    assert json.loads(kept.read_text())["commit"] != "long ago"
 
 
 def test_a_directory_says_why_it_is_not_taken(tmp_path: Path) -> None:
@@ -139,6 +167,45 @@ def test_a_directory_says_why_it_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / "other" / bench.KEPT).write_text('{"quick": "false"}')
     with pytest.raises(BundleError, match="not as the lab writes it"):
         bench.begin(Shop(tmp_path / "other"))
+    for damage in ("{", "[]"):
+        (tmp_path / "other" / bench.KEPT).write_text(damage)
+        with pytest.raises(BundleError, match=r'or write {"quick": true} into it'):
+            bench.begin(Shop(tmp_path / "other", quick=True))
+    with pytest.raises(RegardError, match=r"[Cc](annot be used|ould not write)"):
+        bench.begin(Shop(tmp_path / ("x" * 300)))
+
+
+@pytest.mark.parametrize("left", [(bundle.CARD,), (bundle.CARD, bundle.WEIGHTS)])
+def test_a_model_of_which_only_a_part_is_there_is_to_be_deleted_and_made_anew(
+    left: tuple[str, ...], shop: Shop
+) -> None:
+    making = bench.Making(shop, "bahdanau")
+    for name in left:
+        write_text(shop.place("bahdanau") / name, "{}")
+    assert not making.done
+    with pytest.raises(BundleError, match=f"delete {shop.place('bahdanau')} and call the same command again"):
+        making.work()
+
+
+def test_a_finished_model_without_its_weights_is_to_be_made_anew(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (bundle.CARD, RUN):
+        write_text(shop.place("bahdanau") / name, json.dumps({"asked": {}}))
+    monkeypatch.setattr("regard.lab.shop._same", lambda out, tree: None)
+    with pytest.raises(BundleError, match=r"is not complete(.|\n)*delete .*bahdanau\.1 and call"):
+        bench.Making(shop, "bahdanau").work()
+
+
+def test_a_report_of_nothing_is_as_old_as_it_is(shop: Shop) -> None:
+    kept = shop.directory / bench.KEPT
+    kept.write_text(json.dumps({**json.loads(kept.read_text()), **circumstances.present(), "commit": "long ago"}))
+    assert findings.facts([], shop, (9,))["commit"] == circumstances.commit()
+
+
+def test_a_claim_that_was_copied_with_its_name_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    (original,) = find(["look_ahead"])
+    monkeypatch.setattr("regard.lab.claims.padding.CLAIM", original)
+    with pytest.raises(ConfigError, match=r"padding\.py is called look_ahead(.|\n)*write name=\"padding\" there"):
+        find(["padding"])
 
 
 def test_a_claim_is_told_when_all_its_seeds_are_there(shop: Shop) -> None:
@@ -240,14 +307,15 @@ def test_a_claim_is_measured_again_if_a_model_of_it_is_trained_otherwise_and_onl
 def test_the_report_tells_the_version_and_the_commit(shop: Shop, tmp_path: Path) -> None:
     package = tmp_path / "src" / "regard"
     package.mkdir(parents=True)
-    assert findings.commit(package) is None
+    assert circumstances.commit(package) is None
     moves = tmp_path / ".git" / "logs" / "HEAD"
     moves.parent.mkdir(parents=True)
-    moves.write_text("0000 aaaa Ann <a@b> 1 +0000\tcommit\naaaa bbbb Ann <a@b> 2 +0000\tcommit\n")
-    assert findings.commit(package) == "bbbb"
+    moves.write_bytes(b"0000 aaaa Ann <a@b> 1 +0000\tcommit\naaaa bbbb J\xfcrgen <a@b> 2 +0000\tcommit\n")
+    assert circumstances.commit(package) == "bbbb"
+    bench.begin(shop)
     told = findings.facts([], shop, (1,))
     assert told["versions"]["regard"]
-    assert told["commit"] == findings.commit()
+    assert told["commit"] == circumstances.commit()
 
 
 def test_a_worktree_has_its_own_commit(tmp_path: Path) -> None:
@@ -255,7 +323,7 @@ def test_a_worktree_has_its_own_commit(tmp_path: Path) -> None:
     moves.parent.mkdir(parents=True)
     moves.write_text("aaaa cccc Ann <a@b> 1 +0000\tcheckout\n")
     (tmp_path / ".git").write_text(f"gitdir: {tmp_path / 'elsewhere'}\n")
-    assert findings.commit(tmp_path / "src" / "regard") == "cccc"
+    assert circumstances.commit(tmp_path / "src" / "regard") == "cccc"
 
 
 def test_the_full_run_judges_with_seeds_that_nobody_has_looked_at() -> None:

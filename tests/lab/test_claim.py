@@ -38,6 +38,12 @@ def test_a_share_that_was_summed_in_single_precision_is_at_the_threshold_or_not(
         assert not verdict([0.5 + (beyond - 0.5) * 1e-4], [beyond], side=side)[0]
 
 
+def test_a_number_that_is_not_the_threshold_is_not_told_as_if_it_were() -> None:
+    assert verdict([0.499996], [0.1])[1] == "0.499996 is not at least 0.5"
+    assert verdict([0.6], [0.499996])[1] == "0.6 is at least 0.5; the control, 0.499996, is not"
+    assert verdict([0.6], [0.123456])[1] == "0.6 is at least 0.5; the control, 0.1235, is not"
+
+
 def test_a_claim_whose_number_does_not_pass_did_not_hold() -> None:
     assert verdict([0.4], [0.1]) == (False, "0.4 is not at least 0.5")
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def test_where_failures_are_collected_the_others_go_on(tmp_path: Path) -> None:
     run_all([bad, good], 1, heard.append, failed=failed)
     assert [type(error) for error in failed] == [DataError]
     assert heard[0].startswith("tiny/bad has failed (1 of 2): ")
+    assert "do this: " in heard[0]
     assert heard[1] == "tiny/good is done (2 of 2)"
 
 
@@ -101,6 +103,24 @@ def test_whatever_ends_the_parent_its_runs_save_and_leave(tmp_path: Path, number
         os.killpg(parent.pid, number)  # as Ctrl-C and `timeout` do
         assert parent.wait(60) == -(signal.SIGKILL if number == signal.SIGKILL else signal.SIGINT)
         until(lambda: saved_and_left(run))
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A piece of work that was asked to stop, and says so in the way of Python."""
+
+    label: str = "stopped"
+    done: bool = False
+
+    def work(self) -> bool:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_a_piece_that_is_asked_to_stop_leaves_without_a_trace(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run_all([Stopped()], 1, print)
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.fixture

@@ -11,13 +11,14 @@ import pytest
 import torch
 
 import regard
+from regard.config import merge
 from regard.data.batches import Share
 from regard.data.corpora.world import write_world
 from regard.data.scenes import read_scenes, scene_of
 from regard.errors import BundleError, ConfigError, DataError, LimitError
 from regard.evaluation.entities import _numbers
 from regard.insight.map import MAP
-from regard.tasks.answers import Answers
+from regard.tasks.answers import Answers, brief
 from regard.tasks.features import Features
 from regard.tasks.predictor import Predictor
 from regard.training import probes
@@ -281,6 +282,35 @@ def test_a_field_that_some_do_not_have_is_told_apart_from_zero(tmp_path: Path) -
         [{"entities": [{"kind": "a", "size": None}, {"kind": "a", "size": 0}]}]
     )
     assert said[0].target == ["none", "some"]
+
+
+def test_a_field_of_which_nothing_is_known_is_as_good_as_none(tmp_path: Path) -> None:
+    rows = [row(random.Random(seed), ASKED["classes of each"]) for seed in range(20)]
+    for each in rows:
+        each["entities"] = [{**thing, "team": None} for thing in each["entities"]]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    tree = {**tree_of(tmp_path, updates=2, warmup=1), "data": {"train": [str(tmp_path / "rows.jsonl")]}}
+    run_tree(tree, tmp_path / "out")
+    model = regard.load(tmp_path / "out")
+    assert model.predict([{"entities": [{"colour": "red", "size": 1, "team": None}]}])
+    with pytest.raises(DataError, match="has a field team that the training data does not have"):
+        model.predict([{"entities": [{"colour": "red", "size": 1, "team": "ours"}]}])
+
+
+def test_scenes_that_ask_nothing_at_first_do_not_end_the_training(tmp_path: Path) -> None:
+    asked = row(random.Random(1), ASKED["a number of the whole"])
+    rows = [{**asked, "target": target} for target in (0.0, 1.0, *[None] * 98)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    tree = {**tree_of(tmp_path, updates=60, average=0.0), "data": {"train": [str(tmp_path / "rows.jsonl")]}}
+    watcher = Silent()
+    assert run_tree(merge(tree, {"batch": {"tokens": 16}}), tmp_path / "out", watcher).finished
+    assert watcher.losses[0] == 0 < max(watcher.losses)
+
+
+def test_small_and_large_numbers_are_told_where_there_is_little_room() -> None:
+    assert [brief(value) for value in (0.003, 0.5, 12.3456, 0.0, 1e12, "flee")] == [
+        "0.003", "0.50", "12.35", "0.00", "1e+12", "flee",
+    ]  # fmt: skip
 
 
 def test_fields_can_be_left_out(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """When a training is lost, and when its weights are not worth a checkpoint."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import inf, nan
 
 import pytest
@@ -33,6 +33,24 @@ def after(*losses: float) -> Progress:
 def test_the_last_losses_are_held_against_the_first(losses: list[float], saved: bool, lost: bool) -> None:
     assert sound(after(*losses)) == saved
     assert (divergence(after(*losses)) is not None) == lost
+
+
+def test_a_few_easy_examples_at_first_are_no_measure_of_the_others() -> None:
+    lucky = after(0.4, *[1.0] * 30)
+    assert not sound(lucky)
+    assert divergence(lucky) is not None
+    knowing = replace(lucky, plain=1.0)
+    assert sound(knowing)
+    assert divergence(knowing) is None
+    assert divergence(replace(after(0.4, *[1.6] * 30), plain=1.0)) is not None
+
+
+def test_how_training_began_is_not_told_by_updates_that_were_asked_nothing() -> None:
+    assert sound(after(0.0, 0.0))
+    assert divergence(after(*[0.0] * 30)) is None
+    assert sound(after(0.0, *[1.0] * 30))
+    assert divergence(after(0.0, *[1.0] * 30)) is None
+    assert divergence(after(0.0, 1.0, *[2.0] * 30)) is not None
 
 
 @pytest.mark.parametrize("loss", [nan, inf, -inf])

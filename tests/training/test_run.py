@@ -42,6 +42,21 @@ def test_metrics_hold_every_update_and_every_validation(tmp_path: Path) -> None:
     assert all("BLEU" not in key and r["signature"].startswith("nrefs:1") for r in records if "bleu" in r for key in r)
 
 
+def test_what_knowing_nothing_costs_is_kept_for_the_judgement_of_divergence(tmp_path: Path) -> None:
+    def plain(out: Path) -> float:
+        return float(json.loads(checkpoint.read(out)[1])["plain"])
+
+    tree = tiny_tree(tmp_path, schedule="inverse-sqrt")
+    run_tree(tree, tmp_path / "out")
+    records = [json.loads(line) for line in (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()]
+    assert plain(tmp_path / "out") == records[0]["unigram_entropy"] > 1
+    run_tree({"data": tree["data"], "training": {"updates": 14}}, tmp_path / "out")
+    assert plain(tmp_path / "out") == records[0]["unigram_entropy"]
+    continued = {"init": str(tmp_path / "out"), "data": tree["data"], "training": {"updates": 2, "warmup": 1}}
+    run_tree(continued, tmp_path / "more")
+    assert plain(tmp_path / "more") == 0  # it begins far below
+
+
 def test_the_saved_settings_are_resolved_and_make_the_same_run(tmp_path: Path) -> None:
     run_tiny(tmp_path, tmp_path / "out")
     saved = json.loads((tmp_path / "out" / "config.json").read_text())

@@ -37,12 +37,11 @@ def lab(
     starts = tuple(dict.fromkeys(seeds or bench.usual_seeds(quick=quick)))
     shop = Shop(out, quick=quick, threads=max(1, cores() // at_once), watch=Labelled)
     bench.begin(shop)
-    idle = not bench.missing(chosen, shop, starts)
     try:
         bench.run(chosen, shop, seeds=starts, jobs=at_once, say=_say)
     finally:  # what is done is told, however it ended
         results = bench.found(find(), shop, starts)
-        page = findings.tell(results, shop, starts, rendered=idle)
+        page = findings.tell(results, shop, starts)
         _say(f"report: {page}")
     if as_json:
         sys.stdout.write((out / bench.KEPT).read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ def serve(
         list[str], typer.Argument(metavar="MODEL...", help="Model directories, or ids on the hub.", show_default=False)
     ],
     host: Annotated[
-        str, typer.Option(help="Address to listen at; others than this machine's need a key.")
+        str, typer.Option(help="Address to listen at; with others than this machine's, give keys.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0: any that is free.")] = 8000,
     api_key_file: Annotated[

@@ -14,10 +14,13 @@ import torch
 from regard import bundle
 from regard.errors import BundleError, RegardError
 from regard.files import write_text
+from regard.lab import circumstances
 from regard.lab.claim import Claim, Measured, Setting
+from regard.lab.compare.directory import advised
 from regard.lab.processes import run_all
 from regard.lab.recipes import RECIPES
 from regard.lab.shop import Shop
+from regard.training.directory import RUN
 
 SEEDS, QUICK_SEEDS = (4, 5, 6), (1,)
 """Some statistics were sharpened after a look at quick runs with seed 1. So the full run judges with seeds that nobody
@@ -42,10 +45,13 @@ class Making:
 
     @property
     def done(self) -> bool:
-        return (self.shop.place(self.name) / bundle.CARD).exists()
+        return all((self.shop.place(self.name) / name).exists() for name in (bundle.CARD, bundle.WEIGHTS, RUN))
 
     def work(self) -> bool:
-        self.shop.made(self.name)
+        with advised(self.shop.place(self.name)):
+            made = self.shop.made(self.name)
+            if not self.done:
+                raise BundleError(f"{made} is not complete.")
         return True
 
 
@@ -86,13 +92,19 @@ class Measuring:
         return written(self.claim, quick=self.shop.quick)
 
     def work(self) -> bool:
-        claim = self.written
+        claim, here = self.written, circumstances.present()
         torch.set_num_threads(1 if self.claim.alone else self.shop.threads)
         torch.manual_seed(self.shop.seed)
         began = time.perf_counter(), time.process_time()
         measured = self.claim.measure(Setting(self.shop.seed, self.shop.quick, self.shop))
         took = {"seconds": time.perf_counter() - began[0], "cpu_seconds": time.process_time() - began[1]}
-        record = {"claim": claim, "seed": self.shop.seed, **took, **measured.record()}
+        record = {
+            "claim": claim,
+            "seed": self.shop.seed,
+            "circumstances": here,
+            **took,
+            **measured.record(),
+        }
         write_text(self.file, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
         return True
 
@@ -106,6 +118,8 @@ class Found:
     measured: tuple[Measured, ...]
     seconds: tuple[float, ...]
     cpu_seconds: tuple[float, ...]
+    circumstances: tuple[dict[str, Any], ...] = ()
+    """When, where and with what, as far as that was kept."""
 
 
 def usual_seeds(*, quick: bool) -> tuple[int, ...]:
@@ -137,6 +151,9 @@ def run(claims: Sequence[Claim], shop: Shop, *, seeds: Sequence[int], jobs: int,
     failed: list[RegardError] = []
     run_all([Making(*model) for model in models], jobs, say, failed=failed)
     ready = [piece for piece in left if all(Making(piece.shop, name).done for name in piece.claim.models)]
+    for piece in left:
+        if piece not in ready:
+            say(f"{piece.label} is left out: a model that it needs has failed")
     run_all([piece for piece in ready if not piece.claim.alone], jobs, say, failed=failed)
     run_all([piece for piece in ready if piece.claim.alone], 1, say, failed=failed)
     if failed:
@@ -152,10 +169,17 @@ def missing(claims: Sequence[Claim], shop: Shop, seeds: Sequence[int]) -> list[M
 def begin(shop: Shop) -> None:
     """Makes the directory ours; what was begun in a hurry is not continued at leisure, nor the other way round."""
     kept = shop.directory / KEPT
-    if kept.exists():
-        began = bundle.read_json(kept).get("quick")
+    try:
+        begun, free = kept.exists(), not shop.directory.is_dir() or not any(shop.directory.iterdir())
+    except OSError as error:
+        raise BundleError(f"{shop.directory} cannot be used: {error.strerror}.", do="choose another --out") from None
+    if begun:
+        do = f'choose another --out; or write {{"quick": {json.dumps(shop.quick)}}} into it, if it was the lab\'s'
+        try:
+            began = bundle.read_json(kept).get("quick")
+        except BundleError as error:
+            raise BundleError(error.what, found=error.found, wanted=error.wanted, do=do) from None
         if not isinstance(began, bool):
-            do = f'choose another --out; or write {{"quick": {json.dumps(shop.quick)}}} into it, if it was the lab\'s'
             raise BundleError(f"{kept} is not as the lab writes it.", found=f"quick: {began!r}", do=do)
         if began != shop.quick:
             mode = "without --quick" if shop.quick else "with --quick"
@@ -165,7 +189,7 @@ def begin(shop: Shop) -> None:
         return
     if shop.directory.exists() and not shop.directory.is_dir():
         raise BundleError(f"{shop.directory} is no directory.", do="choose another --out")
-    if shop.directory.exists() and any(shop.directory.iterdir()):
+    if not free:
         raise BundleError(f"{shop.directory} is not empty.", do="choose another --out; the lab goes on in its own")
     write_text(kept, json.dumps({"quick": shop.quick, "claims": []}) + "\n")
 
@@ -177,5 +201,6 @@ def found(claims: Sequence[Claim], shop: Shop, seeds: Sequence[int]) -> list[Fou
         records = [record for seed in seeds if (record := Measuring(shop.of(seed), claim).record)]
         if len(records) == len(seeds):
             seconds, cpu = (tuple(float(record[key]) for record in records) for key in ("seconds", "cpu_seconds"))
-            results.append(Found(claim, tuple(seeds), tuple(map(Measured.of, records)), seconds, cpu))
+            when = tuple(filter(circumstances.sound, (record.get("circumstances") for record in records)))
+            results.append(Found(claim, tuple(seeds), tuple(map(Measured.of, records)), seconds, cpu, when))
     return results

@@ -89,6 +89,11 @@ class Claim:
         """Of the statistics of several seeds the one that speaks most against the claim."""
         return min(values) if self.side == "at least" else max(values)
 
+    def told(self, value: float) -> str:
+        """A statistic in four digits; in eight, if it looked like the threshold and is not."""
+        four = f"{value:.4g}"
+        return four if self.passes(value) == self.passes(float(four)) else f"{value:.8g}"
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -109,9 +114,9 @@ def judge(claim: Claim, measured: Sequence[Measured]) -> Verdict:
     wanted = f"{claim.side} {claim.threshold:g}"
     if failed := [value for value in values if not claim.passes(value)]:
         seeds = f" in {len(failed)} of {len(values)} seeds" if len(values) > 1 else ""
-        return Verdict(False, f"{claim.worst(values):.4g} is not {wanted}{seeds}")
+        return Verdict(False, f"{claim.told(claim.worst(values))} is not {wanted}{seeds}")
     if any(map(claim.passes, controls)):
         passed = max(controls) if claim.side == "at least" else min(controls)
-        return Verdict(False, f"the test is no test: the control is {wanted}, too ({passed:.4g})")
+        return Verdict(False, f"the test is no test: the control is {wanted}, too ({claim.told(passed)})")
     nearest = max(controls) if claim.side == "at least" else min(controls)
-    return Verdict(True, f"{claim.worst(values):.4g} is {wanted}; the control, {nearest:.4g}, is not")
+    return Verdict(True, f"{claim.told(claim.worst(values))} is {wanted}; the control, {claim.told(nearest)}, is not")

@@ -3,7 +3,6 @@
 import json
 import shlex
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from regard.config import Tree
 from regard.errors import BundleError
 from regard.files import write_text
 from regard.lab.bench import KEPT, Found, usual_seeds
+from regard.lab.circumstances import present
 from regard.lab.claim import judge
 from regard.lab.claims import CLAIMS
 from regard.lab.recipes import RECIPES
@@ -19,26 +19,19 @@ from regard.lab.shop import Shop
 from regard.report import Cell, Code, Column, Paragraph, Report, Section, Table, write
 from regard.report.document import Block, Content
 from regard.report.write import plain
-from regard.training.launch import cores
 
 INTRO = (
     "Each claim is measured by a statistic and a threshold that were written down before the run, and the same "
     "statistic is taken of a negative control, where it must fail. A claim holds if it does with every seed."
 )
 
-CIRCUMSTANCES = ("date", "cores", "versions", "commit")
-"""Of lab.json: when, where and with what was measured."""
 ON_CARD = {"seed": int, "parameters": int, "updates": int, "train_seconds": int | float, "scores": dict}
 """Of a model's card, and what it must be."""
 
 
-def tell(results: Sequence[Found], shop: Shop, seeds: Sequence[int], *, rendered: bool = False) -> Path:
-    """Writes the report and lab.json; gives the path of the page. rendered: nothing was measured since it was last
-    told, so that when and where that was stays as it is."""
+def tell(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> Path:
+    """Writes the report and lab.json; gives the path of the page."""
     data = facts(results, shop, seeds)
-    if rendered:
-        before = bundle.read_json(shop.directory / KEPT)
-        data |= {name: before[name] for name in CIRCUMSTANCES if name in before}
     write_text(shop.directory / KEPT, json.dumps(plain(data), indent=2, ensure_ascii=False) + "\n")
     held = sum(judge(found.claim, found.measured).held for found in results)
     mode = "--quick: short trainings" if shop.quick else "in full"
@@ -78,29 +71,26 @@ def circumstances(data: dict[str, Any]) -> str:
     return f"{data['date']}, {data['cores']} cores: {took}. {versions}.{checkout}"
 
 
-def commit(package: Path = Path(__file__).parents[1]) -> str | None:
-    """The last commit of the checkout that a package lies in, as src/regard in ours; None if it lies in none. What was
-    changed since is not told."""
-    git = package.parents[1] / ".git"
-    if git.is_file():  # a worktree: the file names the directory
-        git = git.parent / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-    file = git / "logs" / "HEAD"
-    moves = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    return moves[-1].split()[1] if moves else None  # each move: old commit, new commit, who, when, what
-
-
 def facts(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> dict[str, Any]:
     """What lab.json holds."""
     return {
         "quick": shop.quick,
         "seeds": list(seeds),
-        "date": datetime.now(UTC).date().isoformat(),
-        "cores": cores(),
+        **_latest(results, shop),
         "minutes": round(total_minutes(results, shop, seeds), 1),
-        "versions": bundle.versions(),
-        "commit": commit(),
         "claims": [_facts(found) for found in results],
     }
+
+
+def _latest(results: Sequence[Found], shop: Shop) -> Tree:
+    """When, where and with what the last of these was measured. (Numbers that were kept before they said so themselves
+    have it in lab.json.)"""
+    known = [when for found in results for when in found.circumstances]
+    before, now = bundle.read_json(shop.directory / KEPT) if results else {}, present()
+    latest = (
+        max(known, key=lambda when: str(when["date"])) if known else {key: before.get(key, now[key]) for key in now}
+    )
+    return {**latest, "date": str(latest["date"])[:10]}
 
 
 def total_minutes(results: Sequence[Found], shop: Shop, seeds: Sequence[int]) -> float:

@@ -81,7 +81,7 @@ def run_all(
                         if failed is None:
                             raise
                         failed.append(error)
-                        say(f"{worker.job.label} has failed ({done} of {len(left)}): {error.what}")
+                        say(f"{worker.job.label} has failed ({done} of {len(left)}): {error}")
         finally:
             _stop(running)
 
@@ -114,6 +114,8 @@ def _run(job: Job, tells: Connection) -> None:
         outcome = job.work()
     except RegardError as error:
         outcome = error
+    except KeyboardInterrupt:
+        outcome = False
     with suppress(BrokenPipeError):  # nobody is left to be told
         tells.send(outcome)
 

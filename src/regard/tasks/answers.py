@@ -113,6 +113,13 @@ def known(labels: Tensor) -> Tensor:
     return ~labels.isnan() if labels.is_floating_point() else labels != UNKNOWN
 
 
+def brief(value: Value) -> str:
+    """An answer where there is little room."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.2f}" if value == 0 or 0.01 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
 def filler(labels: Sequence[np.ndarray]) -> Tensor:
     """Rows of targets as one rectangle, with none behind the shorter ones."""
     nothing = torch.nan if labels[0].dtype.kind == "f" else UNKNOWN

@@ -148,10 +148,10 @@ class Features:
                 )
 
     def unknown(self, scene: Scene, *, without: Sequence[str] = ()) -> None:
-        """Refuses fields that the training data does not have."""
+        """Refuses fields that the training data does not have, unless they say nothing."""
         known = {*self.fields, *without}
         for row, entity in enumerate(scene.entities, start=1):
-            if strange := [name for name in entity if name not in known]:
+            if strange := [name for name, value in entity.items() if value is not None and name not in known]:
                 what = f"entity {row} has a field {strange[0]} that the training data does not have"
                 raise scene.fault(what, do=nearest(strange[0], known))
 

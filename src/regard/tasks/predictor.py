@@ -15,6 +15,7 @@ from regard.data.scenes import Scene, Value, scene_of
 from regard.errors import DataError
 from regard.insight import TokenRow, Trace
 from regard.insight.map import MAP, Map
+from regard.tasks.answers import brief
 from regard.tasks.entities import Encoded, answers, refuse_crowds
 from regard.tasks.fields import Fields
 
@@ -79,7 +80,7 @@ class Predictor:
         with capture(self.model) as recording:
             said = answers(self.model, encoded.batch([0]).to(self._device()))[0].float().cpu()
         weights = {name: recording.joined(name)[0].float().cpu().numpy() for name in recording.names}
-        shown = [value if isinstance(value, str) else f"{value:.2f}" for value in self.fields.answers.said(said)]
+        shown = [brief(value) for value in self.fields.answers.said(said)]
         rows = {"entities": TokenRow.of(seen.names), "said": TokenRow.of(shown)}
         asks = {name: "said" if weights[name].shape[1] == 1 != len(seen) else "entities" for name in weights}
         told = Map.of(seen if self.relation == "given" else replace(seen, relation=None), shown).tree()

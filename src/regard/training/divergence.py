@@ -1,6 +1,6 @@
-"""Whether a training is lost: its last losses against its first ones.
+"""Whether a training is lost: its last losses against its first ones, or against what knowing nothing costs.
 
-Both are kept with the progress, so that a resumed run judges as the unbroken one would.
+All are kept with the progress, so that a resumed run judges as the unbroken one would.
 """
 
 from dataclasses import replace
@@ -12,12 +12,12 @@ from regard.training.diagnosis import Diagnosis
 
 WINDOW, LATEST = 20, 5
 HIGH, LOST = 1.2, 1.5
-"""The latest losses so far above the first: no checkpoint is saved. All of the last ones: training ends."""
+"""The latest losses so far above the beginning: no checkpoint is saved. All of the last ones: training ends."""
 
 
 def noted(progress: Progress, loss: float) -> Progress:
-    """The progress with one more loss."""
-    first, last = (*progress.first_losses, loss)[:WINDOW], (*progress.last_losses, loss)[-WINDOW:]
+    """The progress with one more loss. How training began is not to be seen from an update that was asked nothing."""
+    first, last = (*progress.first_losses, *([loss] if loss else []))[:WINDOW], (*progress.last_losses, loss)[-WINDOW:]
     return replace(progress, first_losses=first, last_losses=last)
 
 
@@ -42,5 +42,7 @@ def divergence(progress: Progress) -> Diagnosis | None:
 
 
 def _beginning(progress: Progress) -> float:
-    """The mean of the first losses; not far above the very first, in case they have exploded themselves."""
-    return min(fmean(progress.first_losses), HIGH * progress.first_losses[0])
+    """The mean of the first losses; not far above the very first, in case they have exploded themselves, but not below
+    what knowing nothing costs, in case the first few examples were easy."""
+    first = progress.first_losses or (0.0,)
+    return max(min(fmean(first), HIGH * first[0]), progress.plain)

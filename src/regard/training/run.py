@@ -40,8 +40,9 @@ def train(run: Run) -> Outcome:
         with records.session(run) as session, Metrics(run.out, tensorboard=run.config.training.tensorboard) as metrics:
             if run.world.leads:
                 metrics.rewind(run.progress.updates)
-                record_start(run, metrics)
                 probes.rewind(run)
+            plain = run.world.told(lambda: record_start(run, metrics))
+            run.progress = replace(run.progress, plain=0.0 if run.config.init else plain)
             run.watcher.started(facts(run))
             with StopRequest() as stop:
                 session.finished = _train(run, metrics, stop)

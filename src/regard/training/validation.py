@@ -41,10 +41,11 @@ def validate(run: Run, metrics: Metrics) -> None:
         run.watcher.said(f"{run.progress.waited} validations without a better one: training ends here.")
 
 
-def record_start(run: Run, metrics: Metrics) -> None:
-    """Writes down, once, what a loss is to be compared with."""
+def record_start(run: Run, metrics: Metrics) -> float:
+    """What a loss is to be compared with: written down once."""
     if all(record["kind"] != "start" for record in metrics.records()):
         metrics.add("start", 0, {"unigram_entropy": run.task.unigram_entropy()})
+    return float(next(record["unigram_entropy"] for record in metrics.records() if record["kind"] == "start"))
 
 
 def diagnosed(metrics: Metrics) -> list[dict[str, Any]]:

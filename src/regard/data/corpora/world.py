@@ -75,13 +75,20 @@ def write_world(
         lines = (json.dumps(scene, ensure_ascii=False) + "\n" for scene in islice(endless, count))
         texts[directory / f"{split}.jsonl"] = "".join(lines)
     for path, text in texts.items():
-        if path.exists() and not overwrite and not (path.is_file() and path.read_bytes() == text.encode()):
+        if _says_something_else(path, text) and not overwrite:
             raise DataError(
                 f"{path} is there already, and says something else.", do="choose another --out, or --overwrite"
             )
     for path, text in texts.items():
         write_text(path, text)
     return {path.stem: [str(path)] for path in texts}
+
+
+def _says_something_else(path: Path, text: str) -> bool:
+    try:
+        return path.exists() and not (path.is_file() and path.read_bytes() == text.encode())
+    except OSError as error:
+        raise DataError(f"{path} cannot be used: {error.strerror}.", do="choose another --out") from None
 
 
 def _scene(random: np.random.Generator, goal: Goal) -> Scene:

@@ -40,4 +40,11 @@ def find(names: Sequence[str] = ()) -> "list[Claim]":
     for name in names:
         if name not in CLAIMS:
             raise ConfigError(f"There is no claim called {name}.", do=nearest(name, CLAIMS))
-    return [import_module(f"regard.lab.claims.{name}").CLAIM for name in CLAIMS if not names or name in names]
+    return [_claim(name) for name in CLAIMS if not names or name in names]
+
+
+def _claim(name: str) -> "Claim":
+    claim: Claim = import_module(f"regard.lab.claims.{name}").CLAIM
+    if claim.name != name:  # its measurements would be kept among those of the other
+        raise ConfigError(f"The claim in {name}.py is called {claim.name}.", do=f'write name="{name}" there')
+    return claim

@@ -11,6 +11,7 @@ from regard.config import Tree, leaves
 from regard.errors import BundleError
 from regard.files import write_text
 from regard.lab.compare.plan import Entry, Plan
+from regard.training.directory import at_work
 
 KEPT = "compare.json"
 MAY_CHANGE = {("seeds",), ("sentence",)}
@@ -65,10 +66,12 @@ def joined(plan: Plan, kept: Tree) -> Tree:
 
 @contextmanager
 def advised(run: Path) -> Iterator[None]:
-    """Whatever is damaged in a run, it can be made anew, and nothing else in the comparison is lost by that."""
+    """Whatever is damaged in a run, it can be made anew, and nothing else is lost by that."""
     try:
         yield
     except BundleError as error:
+        if at_work(run):
+            raise  # somebody else is: nothing need be damaged
         do = f"delete {run} and call the same command again: all else is kept"
         raise BundleError(error.what, found=error.found, wanted=error.wanted, do=do) from error
 

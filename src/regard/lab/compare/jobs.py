@@ -11,7 +11,6 @@ from regard.files import write_text
 from regard.lab.compare.directory import advised
 from regard.lab.compare.figures import FIGURES, measure
 from regard.lab.compare.plan import Budget, Plan
-from regard.training.directory import locked
 from regard.training.run import train
 from regard.training.speed import peak
 from regard.training.start import Watcher, prepare
@@ -44,8 +43,6 @@ class Job:
 
     def work(self) -> bool:
         """From wherever it is to its end; False if it was asked to stop before."""
-        with locked(self.out):
-            pass  # nobody else is at work there: what else may be wrong with the directory is damage
         with advised(self.out):
             run = prepare(self.tree, self.out, self.watch(self.label), resume=True, minutes=self.budget.minutes)
             trained = (self.out / bundle.CARD).exists()
