@@ -82,6 +82,7 @@ def test_a_word_is_found_where_it_stands(site: Path, wanted: str, page: str) -> 
         visit.open(f"{address}/zh/index.html")
         visit.page.click(".md-search__input")
         visit.page.keyboard.type(wanted)
+        visit.page.keyboard.press("Shift")  # the page waits for a key to go up; `type` has none for Chinese
         visit.page.wait_for_selector(".md-search-result__link", state="attached")
         told = visit.page.inner_text(".md-search-result__meta")
         links = visit.page.eval_on_selector_all(".md-search-result__link", "links => links.map(link => link.href)")
