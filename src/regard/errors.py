@@ -19,6 +19,10 @@ class RegardError(Exception):
         what = f"{place}: {self.what}" if place else self.what
         return type(self)(what, found=self.found, wanted=self.wanted, do=self.do)
 
+    def instead(self, do: str) -> Self:
+        """The same with other advice."""
+        return type(self)(self.what, found=self.found, wanted=self.wanted, do=do)
+
     def _text(self) -> str:
         lines = [self.what]
         lines += [f"  {label}: {text}" for label, text in (("found", self.found), ("wanted", self.wanted)) if text]

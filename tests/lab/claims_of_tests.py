@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from regard.errors import DataError
+from regard.lab import bench
 from regard.lab.claim import Claim, Figure, Measured, Setting
+from regard.lab.shop import Shop
 from regard.report import Plot, Series
 
 
@@ -44,3 +46,12 @@ HOLDS = Claim(
 )
 NO_TEST = replace(HOLDS, name="no_test", title="All is high", measure=too_good, draw=draw_nothing, alone=True)
 FAILS = replace(HOLDS, name="fails", title="Nothing is high", measure=fails)
+
+
+def measure_all(shop: Shop, seeds: tuple[int, ...] = (1,)) -> list[bench.Found]:
+    """As the lab does it, in this process."""
+    for claim in (HOLDS, NO_TEST):
+        for seed in seeds:
+            piece = bench.Measuring(shop.of(seed), claim)
+            assert piece.done or piece.work()
+    return bench.found([HOLDS, NO_TEST], shop, seeds)

@@ -39,10 +39,10 @@ def test_a_few_easy_examples_at_first_are_no_measure_of_the_others() -> None:
     lucky = after(0.4, *[1.0] * 30)
     assert not sound(lucky)
     assert divergence(lucky) is not None
-    knowing = replace(lucky, plain=1.0)
+    knowing = replace(lucky, guess_loss=1.0)
     assert sound(knowing)
     assert divergence(knowing) is None
-    assert divergence(replace(after(0.4, *[1.6] * 30), plain=1.0)) is not None
+    assert divergence(replace(after(0.4, *[1.6] * 30), guess_loss=1.0)) is not None
 
 
 def test_how_training_began_is_not_told_by_updates_that_were_asked_nothing() -> None:

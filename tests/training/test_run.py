@@ -43,18 +43,18 @@ def test_metrics_hold_every_update_and_every_validation(tmp_path: Path) -> None:
 
 
 def test_what_knowing_nothing_costs_is_kept_for_the_judgement_of_divergence(tmp_path: Path) -> None:
-    def plain(out: Path) -> float:
-        return float(json.loads(checkpoint.read(out)[1])["plain"])
+    def guess_loss(out: Path) -> float:
+        return float(json.loads(checkpoint.read(out)[1])["guess_loss"])
 
     tree = tiny_tree(tmp_path, schedule="inverse-sqrt")
     run_tree(tree, tmp_path / "out")
     records = [json.loads(line) for line in (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()]
-    assert plain(tmp_path / "out") == records[0]["unigram_entropy"] > 1
+    assert guess_loss(tmp_path / "out") == records[0]["unigram_entropy"] > 1
     run_tree({"data": tree["data"], "training": {"updates": 14}}, tmp_path / "out")
-    assert plain(tmp_path / "out") == records[0]["unigram_entropy"]
+    assert guess_loss(tmp_path / "out") == records[0]["unigram_entropy"]
     continued = {"init": str(tmp_path / "out"), "data": tree["data"], "training": {"updates": 2, "warmup": 1}}
     run_tree(continued, tmp_path / "more")
-    assert plain(tmp_path / "more") == 0  # it begins far below
+    assert guess_loss(tmp_path / "more") == 0  # it begins far below
 
 
 def test_the_saved_settings_are_resolved_and_make_the_same_run(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def _write_page(trace: "Trace", out: Path, chosen: Sequence[str], name: str | No
     from regard.files import write_text
     from regard.insight.html import page
 
-    trace.weights_of(max(chosen, key=lambda known: len(trace.weights[known])), head)  # a head that is not there is told
+    trace.refuse_head(chosen, head)
     parts = (name or "").split(".")
     view = {
         "family": ".".join(part for part in parts if not part.isdigit()),

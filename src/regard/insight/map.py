@@ -56,7 +56,7 @@ def draw_map(
 ) -> Path:
     """Draw one head, all heads of one attention, or all attentions and heads as small maps, as .png or .svg."""
     names = trace.select(name, layer)
-    trace.weights_of(max(names, key=lambda each: len(trace.weights[each])), head)  # that some attention has this head
+    trace.refuse_head(names, head)
     grid = [_row(trace, chosen, head) for chosen in names]
     if len(grid) == 1 and len(grid[0]) > 3:
         columns = ceil(sqrt(len(grid[0])))

@@ -101,6 +101,10 @@ class Trace:
             )
         return np.asarray(weights[head])
 
+    def refuse_head(self, names: Sequence[str], head: Head) -> None:
+        """Refuses a head that none of these attentions has."""
+        self.weights_of(max(names, key=lambda name: len(self.weights[name])), head)
+
     def rows_of(self, name: str) -> tuple[TokenRow, TokenRow]:
         """The row that asks and the row it reads from."""
         asks, reads = self.axes[name]

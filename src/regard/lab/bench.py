@@ -174,24 +174,27 @@ def begin(shop: Shop) -> None:
     except OSError as error:
         raise BundleError(f"{shop.directory} cannot be used: {error.strerror}.", do="choose another --out") from None
     if begun:
-        do = f'choose another --out; or write {{"quick": {json.dumps(shop.quick)}}} into it, if it was the lab\'s'
-        try:
-            began = bundle.read_json(kept).get("quick")
-        except BundleError as error:
-            raise BundleError(error.what, found=error.found, wanted=error.wanted, do=do) from None
-        if not isinstance(began, bool):
-            raise BundleError(f"{kept} is not as the lab writes it.", found=f"quick: {began!r}", do=do)
-        if began != shop.quick:
-            mode = "without --quick" if shop.quick else "with --quick"
-            raise BundleError(
-                f"{shop.directory} was begun {mode}.", do="go on in the same way, or choose another --out"
-            )
+        _agree(shop)
         return
     if shop.directory.exists() and not shop.directory.is_dir():
         raise BundleError(f"{shop.directory} is no directory.", do="choose another --out")
     if not free:
         raise BundleError(f"{shop.directory} is not empty.", do="choose another --out; the lab goes on in its own")
     write_text(kept, json.dumps({"quick": shop.quick, "claims": []}) + "\n")
+
+
+def _agree(shop: Shop) -> None:
+    kept = shop.directory / KEPT
+    do = f'choose another --out; or write {{"quick": {json.dumps(shop.quick)}}} into it, if it was the lab\'s'
+    try:
+        began = bundle.read_json(kept).get("quick")
+    except BundleError as error:
+        raise error.instead(do) from None
+    if not isinstance(began, bool):
+        raise BundleError(f"{kept} is not as the lab writes it.", found=f"quick: {began!r}", do=do)
+    if began != shop.quick:
+        mode = "without --quick" if shop.quick else "with --quick"
+        raise BundleError(f"{shop.directory} was begun {mode}.", do="go on in the same way, or choose another --out")
 
 
 def found(claims: Sequence[Claim], shop: Shop, seeds: Sequence[int]) -> list[Found]:

@@ -86,10 +86,11 @@ def _latest(results: Sequence[Found], shop: Shop) -> Tree:
     """When, where and with what the last of these was measured. (Numbers that were kept before they said so themselves
     have it in lab.json.)"""
     known = [when for found in results for when in found.circumstances]
-    before, now = bundle.read_json(shop.directory / KEPT) if results else {}, present()
-    latest = (
-        max(known, key=lambda when: str(when["date"])) if known else {key: before.get(key, now[key]) for key in now}
-    )
+    if known:
+        latest = max(known, key=lambda when: str(when["date"]))
+    else:
+        now, before = present(), bundle.read_json(shop.directory / KEPT) if results else {}
+        latest = {name: before.get(name, now[name]) for name in now}
     return {**latest, "date": str(latest["date"])[:10]}
 
 

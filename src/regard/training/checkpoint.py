@@ -34,7 +34,7 @@ class Progress:
     waited: int = 0
     """Validations since the best one."""
     seconds: float = 0.0
-    plain: float = 0.0
+    guess_loss: float = 0.0
     """The loss of one who knows only how frequent each answer is; 0 where training began with a model."""
     first_losses: Sequence[float] = ()
     last_losses: Sequence[float] = ()

@@ -17,8 +17,8 @@ HIGH, LOST = 1.2, 1.5
 
 def noted(progress: Progress, loss: float) -> Progress:
     """The progress with one more loss. How training began is not to be seen from an update that was asked nothing."""
-    first, last = (*progress.first_losses, *([loss] if loss else []))[:WINDOW], (*progress.last_losses, loss)[-WINDOW:]
-    return replace(progress, first_losses=first, last_losses=last)
+    first = (*progress.first_losses, loss)[:WINDOW] if loss else progress.first_losses
+    return replace(progress, first_losses=first, last_losses=(*progress.last_losses, loss)[-WINDOW:])
 
 
 def sound(progress: Progress) -> bool:
@@ -45,4 +45,4 @@ def _beginning(progress: Progress) -> float:
     """The mean of the first losses; not far above the very first, in case they have exploded themselves, but not below
     what knowing nothing costs, in case the first few examples were easy."""
     first = progress.first_losses or (0.0,)
-    return max(min(fmean(first), HIGH * first[0]), progress.plain)
+    return max(min(fmean(first), HIGH * first[0]), progress.guess_loss)

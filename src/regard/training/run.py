@@ -41,8 +41,8 @@ def train(run: Run) -> Outcome:
             if run.world.leads:
                 metrics.rewind(run.progress.updates)
                 probes.rewind(run)
-            plain = run.world.told(lambda: record_start(run, metrics))
-            run.progress = replace(run.progress, plain=0.0 if run.config.init else plain)
+            guess_loss = run.world.told(lambda: record_start(run, metrics))
+            run.progress = replace(run.progress, guess_loss=0.0 if run.config.init else guess_loss)
             run.watcher.started(facts(run))
             with StopRequest() as stop:
                 session.finished = _train(run, metrics, stop)

@@ -43,9 +43,12 @@ def validate(run: Run, metrics: Metrics) -> None:
 
 def record_start(run: Run, metrics: Metrics) -> float:
     """What a loss is to be compared with: written down once."""
-    if all(record["kind"] != "start" for record in metrics.records()):
-        metrics.add("start", 0, {"unigram_entropy": run.task.unigram_entropy()})
-    return float(next(record["unigram_entropy"] for record in metrics.records() if record["kind"] == "start"))
+    for record in metrics.records():
+        if record["kind"] == "start":
+            return float(record["unigram_entropy"])
+    known: float = run.task.unigram_entropy()
+    metrics.add("start", 0, {"unigram_entropy": known})
+    return known
 
 
 def diagnosed(metrics: Metrics) -> list[dict[str, Any]]:

@@ -72,8 +72,7 @@ def advised(run: Path) -> Iterator[None]:
     except BundleError as error:
         if at_work(run):
             raise  # somebody else is: nothing need be damaged
-        do = f"delete {run} and call the same command again: all else is kept"
-        raise BundleError(error.what, found=error.found, wanted=error.wanted, do=do) from error
+        raise error.instead(f"delete {run} and call the same command again: all else is kept") from error
 
 
 @contextmanager
@@ -95,7 +94,7 @@ def _sound(path: Path) -> Tree:
     try:
         kept = bundle.read_json(path)
     except BundleError as error:
-        raise BundleError(error.what, found=error.found, wanted=error.wanted, do=do) from None
+        raise error.instead(do) from None
     plan: Any = kept.get("plan")
     sound = {
         "plan.models": isinstance(plan, dict) and isinstance(plan.get("models"), list),

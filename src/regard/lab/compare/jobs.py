@@ -50,7 +50,7 @@ class Job:
                 outcome = train(run)
             except LimitError as error:
                 if isinstance(error.__cause__, OSError):  # the disk, not the model
-                    raise LimitError(error.what, found=error.found, do="free some space, then call it again") from error
+                    raise error.instead("free some space, then call it again") from error
                 write_text(self.out / FAILED, f"{error}\n")
                 return True
             if outcome.finished and self.final:
