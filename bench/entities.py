@@ -4,17 +4,27 @@ Three conditions, equal in everything else: who may look at whom is as the walls
 the same, but the walls are told as entities of their own, with both ends, so that all is there that the line of sight
 is computed from. The last shows what a model that is given features instead of a mask has to find out by itself.
 
+Of the first it also says what a mask and no positions promise: how much the answers change if the entities of a scene
+change places (the largest difference of a probability), and the largest weight that a hidden one gets from anybody.
+
     python bench/entities.py --seeds 1 2 3 --out runs/entities
 """
 
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
+
+import regard
 from regard.config import Tree, merge
 from regard.data.corpora.world import Scene, write_world
+from regard.data.scenes import Scene as Seen
+from regard.data.scenes import read_scenes
+from regard.tasks.predictor import Predictor
 from regard.training.run import train
 from regard.training.start import Nobody, prepare
 
@@ -44,6 +54,11 @@ def main() -> None:
             tree = {"task": "entities", "seed": seed, "data": files, "training": training}
             rows[name].append(_trained(merge(tree, CONDITIONS[name][1]), options.out / f"{name}-{seed}"))
             print(f"seed {seed}, {CONDITIONS[name][0]}: {rows[name][-1][0]:.2%}", flush=True)
+        if "mask" in options.conditions:
+            model = regard.load(options.out / f"mask-{seed}")
+            held_out = read_scenes(data["test"]).rows
+            print(f"seed {seed}, {len(held_out)} scenes shuffled: {_shuffled(model, held_out, seed):.1e} at most")
+            print(f"seed {seed}, weight of the hidden: {_hidden(model, held_out):g} at most", flush=True)
     print(_table(rows, options.seeds))
 
 
@@ -52,6 +67,40 @@ def _trained(tree: Tree, out: Path) -> tuple[float, float]:
     began = time.process_time()
     outcome = train(prepare(tree, out, Nobody(), overwrite=True))
     return outcome.card["scores"]["test"]["accuracy"], time.process_time() - began
+
+
+def _shuffled(model: Predictor, scenes: Sequence[Seen], seed: int) -> float:
+    """The largest change of a probability if the entities of each scene change places."""
+    draw = np.random.default_rng(seed)
+    orders = [draw.permutation(len(scene)) for scene in scenes]
+    moved = [_moved(scene, order) for scene, order in zip(scenes, orders, strict=True)]
+    before, after = ([said.probabilities for said in model.predict(given)] for given in (scenes, moved))
+    differences = [
+        abs(there[place][name] - here[i][name])
+        for here, there, order in zip(before, after, orders, strict=True)
+        for place, i in enumerate(order)
+        for name in here[i]
+    ]
+    return max(differences)
+
+
+def _moved(scene: Seen, order: np.ndarray) -> Scene:
+    relation = _relation(scene)[order][:, order].astype(int).tolist()
+    return {"entities": [scene.entities[i] for i in order], "relation": relation}
+
+
+def _hidden(model: Predictor, scenes: Sequence[Seen]) -> float:
+    """The largest weight that anybody gives to one that it cannot see, in all heads of all layers."""
+    largest = 0.0
+    for scene in scenes:
+        for weights in model.attention(scene).weights.values():
+            largest = max(largest, float(weights[:, ~_relation(scene)].max(initial=0.0)))
+    return largest
+
+
+def _relation(scene: Seen) -> np.ndarray:
+    assert scene.relation is not None
+    return scene.relation
 
 
 def _with_walls(files: dict[str, list[str]], directory: Path) -> dict[str, list[str]]:

@@ -1,6 +1,6 @@
 """Scenes of entities: what is asked of each of them, or of the whole, from what each can see."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -104,7 +104,7 @@ class Encoded:
         return SceneBatch(numbers, categories, torch.from_numpy(lengths), relation, labels)
 
 
-def answers(model: nn.Module, batch: SceneBatch) -> Float[Tensor, "B M O"]:
+def answers(model: Callable[..., Tensor], batch: SceneBatch) -> Float[Tensor, "B M O"]:
     """What the model says: of each entity, or (M = 1) of the whole."""
     said: Tensor = model(batch.numbers, batch.categories, batch.lengths, batch.relation)
     return said if said.dim() == 3 else said[:, None]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from regard.attention import capture
 from regard.config import Tree
@@ -16,7 +17,7 @@ from regard.errors import DataError
 from regard.insight import TokenRow, Trace
 from regard.insight.map import MAP, Map
 from regard.tasks.answers import brief
-from regard.tasks.entities import Encoded, answers, refuse_crowds
+from regard.tasks.entities import Encoded, SceneBatch, answers, refuse_crowds
 from regard.tasks.fields import Fields
 
 BATCH_ENTITIES = 8192
@@ -65,7 +66,7 @@ class Predictor:
         if not len(encoded):
             return []
         for rows in group_by_length(encoded.lengths[:, None], BATCH_ENTITIES, np.arange(len(encoded))):
-            said = answers(self.model, encoded.batch(rows).to(self._device())).float().cpu()
+            said = self._answers(encoded.batch(rows))
             sizes = encoded.lengths[rows] if self.fields.answers.of_each else np.ones_like(rows)
             found |= {row: said[place, :size] for place, (row, size) in enumerate(zip(rows, sizes, strict=True))}
         return [found[row] for row in range(len(encoded))]
@@ -78,7 +79,7 @@ class Predictor:
         seen = _scene(scene)
         encoded = self.encoded([seen])
         with capture(self.model) as recording:
-            said = answers(self.model, encoded.batch([0]).to(self._device()))[0].float().cpu()
+            said = self._answers(encoded.batch([0]))[0]
         weights = {name: recording.joined(name)[0].float().cpu().numpy() for name in recording.names}
         shown = [brief(value) for value in self.fields.answers.said(said)]
         rows = {"entities": TokenRow.of(seen.names), "said": TokenRow.of(shown)}
@@ -94,6 +95,13 @@ class Predictor:
         if self.fields.answers.of_each:
             return Predicted(said, likely)
         return Predicted(said[0], likely and likely[0])
+
+    def _answers(self, batch: SceneBatch) -> Tensor:
+        """In double precision: in single, the order of the entities tells in the sixth digit of a probability."""
+        given = batch.to(self._device())
+        weights = {name: tensor.double() for name, tensor in self.model.state_dict().items()}
+        given = replace(given, numbers=given.numbers.double())
+        return answers(lambda *scene: functional_call(self.model, weights, scene), given).float().cpu()
 
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device
